@@ -1,0 +1,382 @@
+//! From the samples of an ordered pair to its generalised force, its exact Jacobian and its pullback.
+//!
+//! With `ξ(δ) = δc_A + δθ_A × a − δc_B − δθ_B × b` the relative displacement of a sample (`a`, `b` its lever
+//! arms), everything below is one of
+//!
+//! ```text
+//! r·λ = −Σ w T·ξ(λ)                                        residual, tested against λ
+//! δf  = w (∂T/∂p ξ(δ) + ∂T/∂n (δθ_A − δθ_B) × n) + δθ_B × f  force on A when the bodies move
+//! ```
+//!
+//! in the axes of the collider; [`Wrenches`] and [`Blocks`] are rotated to the world once a pair.
+//! `K` is exact and in general not symmetric: it has `λ_n ∇²Φ`, the derivatives of load, normal and alignment,
+//! the collider's rotation and the curvature of the kinematics.
+
+use crate::kinematics::Pullback;
+use crate::params::PAIR_PARAMETERS;
+use crate::sample::{ContactLaw, Sample, Traction};
+use crate::{DissipationSchedule, PairParams};
+use nalgebra::{Matrix3, Vector3};
+use osculate_geometry::collider::{Collider, DIMENSIONS};
+use osculate_math::{Jet, Scalar, norm::scale, real, so3::skew};
+
+/// An ordered pair at one stage: everything a sample of it needs.
+#[derive(Clone, Copy, Debug)]
+pub struct PairStage<'a, T = f64> {
+    /// Settings of the law.
+    pub law: &'a ContactLaw,
+    /// Combined parameters.
+    pub params: &'a PairParams<T>,
+    /// The collider.
+    pub collider: &'a Collider<T>,
+    /// Samples of the colliding body relative to its centre of mass, body axes [m].
+    pub points: &'a [Vector3<T>],
+    /// Reference areas of the samples [m²].
+    pub weights: &'a [f64],
+    /// Outward unit normals of the colliding surface, body axes, where it has any.
+    pub normals: Option<&'a [Vector3<f64>]>,
+    /// Pullback now.
+    pub now: Pullback<T>,
+    /// Pullback at stage start.
+    pub start: Pullback<T>,
+    /// Duration of the stage [s].
+    pub duration: f64,
+}
+
+/// Generalised contact force of a pair in collider axes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wrenches<T = f64> {
+    /// Force on the colliding body [N]; the collider receives the opposite.
+    pub force: Vector3<T>,
+    /// Torque on the colliding body about its centre of mass [N m].
+    pub torque_a: Vector3<T>,
+    /// Torque of the same force about the collider's centre of mass [N m]; the collider receives the opposite.
+    pub torque_b: Vector3<T>,
+    /// `Σ ‖w T‖`: the scale that rounding and tolerances are measured against [N].
+    pub magnitude: f64,
+}
+
+impl<T: Scalar> Default for Wrenches<T> {
+    fn default() -> Self {
+        let o = Vector3::zeros();
+        Self { force: o, torque_a: o, torque_b: o, magnitude: 0.0 }
+    }
+}
+
+/// `∂r/∂q` of a pair in collider axes: 3×3 blocks, rows and columns in the order `c_A, θ_A, c_B, θ_B`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Blocks<T = f64>(pub [[Matrix3<T>; 4]; 4]);
+
+impl<T: Scalar> Default for Blocks<T> {
+    fn default() -> Self {
+        Self([[Matrix3::zeros(); 4]; 4])
+    }
+}
+
+/// `∂(r·λ)/∂(…)` of a pair for a test vector λ, in the axes of the collider (at stage start where it says so).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairGradient<T = f64> {
+    /// By the pair's parameters, in the order of [`PairParams::to_array`].
+    pub params: [T; PAIR_PARAMETERS],
+    /// By the collider's dimensions.
+    pub dimensions: [T; DIMENSIONS],
+    /// By the current pose `c_A, θ_A, c_B, θ_B`.
+    pub now: [Vector3<T>; 4],
+    /// By the stage-start pose `c_A, θ_A, c_B, θ_B`, in collider axes at stage start.
+    pub start: [Vector3<T>; 4],
+    /// By the centre of mass of the collider in its local frame.
+    pub collider_center: Vector3<T>,
+}
+
+impl<T: Scalar> Default for PairGradient<T> {
+    fn default() -> Self {
+        let o = [Vector3::zeros(); 4];
+        Self {
+            params: [T::zero(); PAIR_PARAMETERS],
+            dimensions: [T::zero(); DIMENSIONS],
+            now: o,
+            start: o,
+            collider_center: Vector3::zeros(),
+        }
+    }
+}
+
+/// Which bodies of a pair move; blocks of the others are not computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moving {
+    /// The colliding body.
+    pub colliding: bool,
+    /// The collider's body.
+    pub collider: bool,
+}
+
+impl<T: Scalar> PairStage<'_, T> {
+    /// Whether a stage-start pullback decides contacts and normals.
+    fn explicit(&self) -> bool {
+        self.law.schedule == DissipationSchedule::StageStart
+    }
+
+    /// Calls `f` with the index of every sample that is within the threshold now (or, for retained contacts, at
+    /// stage start). The rest exerts no force. Contacts are found anew at every evaluation.
+    #[inline]
+    pub fn for_each_near(&self, mut f: impl FnMut(usize)) {
+        let (now, start) = (self.now.real(), self.start.real());
+        let (collider, threshold) = (self.collider.real(), self.params.threshold.re());
+        let explicit = self.explicit();
+        for (i, point) in self.points.iter().enumerate() {
+            let x = real(point);
+            if collider.phi(&now.position(&x)) < threshold
+                || (explicit && collider.phi(&start.position(&x)) < threshold)
+            {
+                f(i);
+            }
+        }
+    }
+
+    /// Normal of a sample in collider axes, at the time level of the schedule.
+    #[inline]
+    fn normal(&self, i: usize) -> Option<Vector3<T>> {
+        let n = self.normals?[i].map(T::from);
+        Some(if self.explicit() { self.start.rotation * n } else { self.now.rotation * n })
+    }
+
+    /// The sample in collider-reference coordinates.
+    #[inline]
+    pub fn sample(&self, i: usize) -> Sample<T> {
+        Sample {
+            position: self.now.position(&self.points[i]),
+            start: self.start.position(&self.points[i]),
+            normal: self.normal(i),
+            duration: self.duration,
+        }
+    }
+
+    /// Traction of a sample.
+    #[inline]
+    pub fn traction(&self, i: usize) -> Traction<T> {
+        self.law.traction(self.params, self.collider, &self.sample(i))
+    }
+
+    /// Adds the forces of all samples.
+    pub fn add_forces(&self, wrenches: &mut Wrenches<T>) {
+        self.for_each_near(|i| {
+            let force = scale(&self.traction(i).total(), T::from(self.weights[i]));
+            self.add_force(i, &force, wrenches);
+        });
+    }
+
+    #[inline]
+    fn add_force(&self, i: usize, force: &Vector3<T>, wrenches: &mut Wrenches<T>) {
+        let (a, b) = self.now.levers(&self.points[i]);
+        wrenches.force += force;
+        wrenches.torque_a += a.cross(force);
+        wrenches.torque_b += b.cross(force);
+        wrenches.magnitude += real(force).norm();
+    }
+
+    /// Adds the forces of all samples and their exact Jacobian.
+    pub fn add_forces_and_jacobian(
+        &self,
+        moving: Moving,
+        wrenches: &mut Wrenches<T>,
+        blocks: &mut Blocks<T>,
+    ) {
+        // Alignment depends on the bodies' present rotation only where it is evaluated now and used.
+        let turning = !self.explicit()
+            && self.normals.is_some()
+            && (self.law.fade || !self.params.collider_normal);
+        if turning {
+            self.jacobian::<6>(moving, wrenches, blocks);
+        } else {
+            self.jacobian::<3>(moving, wrenches, blocks);
+        }
+    }
+
+    /// `N = 3`: derivatives by the position; `N = 6`: by position and colliding normal.
+    fn jacobian<const N: usize>(
+        &self,
+        moving: Moving,
+        wrenches: &mut Wrenches<T>,
+        blocks: &mut Blocks<T>,
+    ) {
+        let params = self.params.map(Jet::<N, T>::constant);
+        let collider = self.collider.constant::<N>();
+        self.for_each_near(|i| {
+            let sample = self.sample(i);
+            let seeded =
+                Sample {
+                    position: seed(&sample.position, 0),
+                    start: sample.start.map(Jet::constant),
+                    normal: sample
+                        .normal
+                        .map(|n| if N == 6 { seed(&n, 3) } else { n.map(Jet::constant) }),
+                    duration: sample.duration,
+                };
+            let weighted =
+                self.law.traction(&params, &collider, &seeded).total().map(|x| x * self.weights[i]);
+            let force = weighted.map(|x| x.re);
+            self.add_force(i, &force, wrenches);
+            let by_position = Matrix3::from_fn(|r, c| weighted[r].eps[c]);
+            let by_normal = (N == 6).then(|| {
+                let slope = Matrix3::from_fn(|r, c| weighted[r].eps[3 + c]);
+                slope * skew(&sample.normal.unwrap_or_else(Vector3::zeros))
+            });
+            self.add_blocks(i, moving, &force, &by_position, by_normal.as_ref(), blocks);
+        });
+    }
+
+    /// Adds the Jacobian of one sample.
+    ///
+    /// * `by_position`: `w ∂T/∂p`, * `by_normal`: `w ∂T/∂n [n]×`.
+    fn add_blocks(
+        &self,
+        i: usize,
+        moving: Moving,
+        force: &Vector3<T>,
+        by_position: &Matrix3<T>,
+        by_normal: Option<&Matrix3<T>>,
+        blocks: &mut Blocks<T>,
+    ) {
+        let (a, b) = self.now.levers(&self.points[i]);
+        let (a, b, f) = (skew(&a), skew(&b), skew(force));
+        let d = *by_position;
+        let e = by_normal.copied().unwrap_or_else(Matrix3::zeros);
+        // δf, column by column: c_A, θ_A, c_B, θ_B.
+        let change = [d, -(d * a) - e, -d, d * b + e - f];
+        let columns = (if moving.colliding { 0 } else { 2 })..(if moving.collider { 4 } else { 2 });
+        let fa = f * a;
+        for column in columns {
+            let df = change[column];
+            if moving.colliding {
+                blocks.0[0][column] -= df;
+                blocks.0[1][column] -= a * df;
+            }
+            if moving.collider {
+                blocks.0[2][column] += df;
+                blocks.0[3][column] += b * df;
+            }
+        }
+        // The lever arms move too: the curvature of the kinematics.
+        if moving.colliding {
+            blocks.0[1][1] -= fa;
+        }
+        if moving.collider {
+            blocks.0[3][0] -= f;
+            blocks.0[3][1] += fa;
+            blocks.0[3][2] += f;
+        }
+    }
+
+    /// Adds `∂(r·λ)/∂(everything but the samples)`, and calls `by_point` with `∂(r·λ)/∂X` of each sample in
+    /// the body axes of the colliding body.
+    ///
+    /// * `lambda`: test vector `c_A, θ_A, c_B, θ_B` in collider axes; zero for a body that does not move.
+    pub fn add_gradient(
+        &self,
+        lambda: &[Vector3<T>; 4],
+        gradient: &mut PairGradient<T>,
+        mut by_point: impl FnMut(usize, Vector3<T>),
+    ) {
+        self.for_each_near(|i| {
+            let point = self.add_sample_gradient(i, lambda, gradient);
+            by_point(i, point);
+        });
+    }
+
+    fn add_sample_gradient(
+        &self,
+        i: usize,
+        lambda: &[Vector3<T>; 4],
+        gradient: &mut PairGradient<T>,
+    ) -> Vector3<T> {
+        let (a, b) = self.now.levers(&self.points[i]);
+        let xi = lambda[0] + lambda[1].cross(&a) - lambda[2] - lambda[3].cross(&b);
+        // ψ = −w T·ξ, with ξ held fixed: the law's own dependencies.
+        let by = self.law_gradient(i, &xi);
+        for (g, x) in gradient.params.iter_mut().zip(by.params) {
+            *g += x;
+        }
+        for (g, x) in gradient.dimensions.iter_mut().zip(by.dimensions) {
+            *g += x;
+        }
+        // ξ's own dependencies: the lever arms and the axes.
+        let f = by.force;
+        let (h_a, h_b) = (f.cross(&lambda[1]), f.cross(&lambda[3]));
+        let p = by.position;
+        let lever = p + h_a - h_b;
+        gradient.now[0] += p - h_b;
+        gradient.now[1] += a.cross(&lever);
+        gradient.now[2] += h_b - p;
+        gradient.now[3] += f.cross(&xi) - b.cross(&p);
+        let (a0, b0) = self.start.levers(&self.points[i]);
+        let p0 = by.start;
+        gradient.start[0] += p0;
+        gradient.start[1] += a0.cross(&p0);
+        gradient.start[2] -= p0;
+        gradient.start[3] -= b0.cross(&p0);
+        if let (Some(n), Some(g)) = (self.normal(i), by.normal) {
+            let turn = n.cross(&g);
+            let level = if self.explicit() { &mut gradient.start } else { &mut gradient.now };
+            level[1] += turn;
+            level[3] -= turn;
+        }
+        gradient.collider_center += p + p0;
+        self.now.rotation.transpose() * lever + self.start.rotation.transpose() * p0
+    }
+
+    /// Gradient of `ψ = −w T·ξ` with `ξ` constant.
+    fn law_gradient(&self, i: usize, xi: &Vector3<T>) -> LawGradient<T> {
+        const P: usize = 9;
+        const D: usize = P + PAIR_PARAMETERS;
+        const N: usize = D + DIMENSIONS;
+        let sample = self.sample(i);
+        let numbers = self.params.to_array();
+        let params = PairParams::from_array(
+            std::array::from_fn(|j| Jet::<N, T>::variable(numbers[j], P + j)),
+            self.params.collider_normal,
+        );
+        let dimensions = self.collider.dimensions();
+        let collider = self.collider.with_dimensions::<Jet<N, T>>(&std::array::from_fn(|j| {
+            Jet::variable(dimensions[j], D + j)
+        }));
+        let seeded = Sample {
+            position: seed(&sample.position, 0),
+            start: seed(&sample.start, 3),
+            normal: sample.normal.map(|n| seed(&n, 6)),
+            duration: sample.duration,
+        };
+        let traction = self.law.traction(&params, &collider, &seeded).total();
+        let w = -self.weights[i];
+        let by = |j: usize| {
+            (traction.x.eps[j] * xi.x + traction.y.eps[j] * xi.y + traction.z.eps[j] * xi.z) * w
+        };
+        let vector = |j: usize| Vector3::new(by(j), by(j + 1), by(j + 2));
+        LawGradient {
+            force: traction.map(|t| t.re * w),
+            position: vector(0),
+            start: vector(3),
+            normal: sample.normal.map(|_| vector(6)),
+            params: std::array::from_fn(|j| by(P + j)),
+            dimensions: std::array::from_fn(|j| by(D + j)),
+        }
+    }
+}
+
+/// `−w T` and the gradient of `−w T·ξ` by what the law depends on.
+struct LawGradient<T> {
+    force: Vector3<T>,
+    position: Vector3<T>,
+    start: Vector3<T>,
+    normal: Option<Vector3<T>>,
+    params: [T; PAIR_PARAMETERS],
+    dimensions: [T; DIMENSIONS],
+}
+
+#[inline]
+fn seed<const N: usize, T: Scalar>(v: &Vector3<T>, first: usize) -> Vector3<Jet<N, T>> {
+    Vector3::new(
+        Jet::variable(v.x, first),
+        Jet::variable(v.y, first + 1),
+        Jet::variable(v.z, first + 2),
+    )
+}
