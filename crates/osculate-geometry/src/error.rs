@@ -1,0 +1,196 @@
+//! The error of this crate.
+
+use std::path::PathBuf;
+
+/// What can be wrong with a shape.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GeometryError {
+    /// A dimension of a collider is outside its range.
+    #[error("{dimension} of a {collider} is {found}, allowed: {allowed}")]
+    ColliderDimension {
+        /// Kind of collider.
+        collider: &'static str,
+        /// Which dimension.
+        dimension: &'static str,
+        /// The value found.
+        found: f64,
+        /// What is allowed.
+        allowed: &'static str,
+    },
+    /// A number that describes a shape or a body is outside its range.
+    #[error("{quantity} is {found}, allowed: {allowed}")]
+    Quantity {
+        /// What the number is.
+        quantity: &'static str,
+        /// The value found.
+        found: f64,
+        /// What is allowed.
+        allowed: &'static str,
+    },
+    /// A mesh without triangles or without vertices.
+    #[error("mesh has {vertices} vertices and {triangles} triangles, at least 3 and 1 needed")]
+    EmptyMesh {
+        /// Vertices found.
+        vertices: usize,
+        /// Triangles found.
+        triangles: usize,
+    },
+    /// A coordinate is infinite or not a number.
+    #[error("vertex {vertex} is {found:?}, coordinates have to be finite")]
+    NonFiniteVertex {
+        /// Index of the vertex.
+        vertex: usize,
+        /// Its coordinates `[m]`.
+        found: [f64; 3],
+    },
+    /// A triangle refers to a vertex that does not exist.
+    #[error("triangle {triangle} refers to vertex {index}, the mesh has {vertices} vertices")]
+    IndexOutOfRange {
+        /// Index of the triangle.
+        triangle: usize,
+        /// The index found.
+        index: usize,
+        /// How many vertices there are.
+        vertices: usize,
+    },
+    /// A triangle without an area has no normal.
+    #[error(
+        "triangle {triangle} with corners {corners:?} is degenerate: area {area:.3e} m², allowed: > {smallest:.3e} m²"
+    )]
+    DegenerateTriangle {
+        /// Index of the triangle.
+        triangle: usize,
+        /// Its three vertex indices.
+        corners: [usize; 3],
+        /// Its area `[m²]`.
+        area: f64,
+        /// The smallest area `[m²]` that counts for an edge as long as its longest.
+        smallest: f64,
+    },
+    /// The surface has a hole, a fin, or neighbours of opposite orientation.
+    #[error(
+        "mesh is not closed: edge {from}→{to} occurs {forward} times and {to}→{from} {backward} times, \
+         allowed: once each"
+    )]
+    NotClosed {
+        /// Smaller vertex index of the edge.
+        from: usize,
+        /// Larger vertex index of the edge.
+        to: usize,
+        /// Triangles that run along the edge from the smaller index to the larger.
+        forward: usize,
+        /// Triangles that run along it from the larger to the smaller.
+        backward: usize,
+    },
+    /// A list has another length than the points.
+    #[error("{found} {list} for {points} sample points, as many needed")]
+    SampleCount {
+        /// Which list.
+        list: &'static str,
+        /// Its length.
+        found: usize,
+        /// How many points there are.
+        points: usize,
+    },
+    /// A number of a surface sample is outside its range.
+    #[error("{quantity} of sample {sample} is {found}, allowed: {allowed}")]
+    Sample {
+        /// Index of the sample.
+        sample: usize,
+        /// What the number is.
+        quantity: &'static str,
+        /// The value found.
+        found: f64,
+        /// What is allowed.
+        allowed: &'static str,
+    },
+    /// An inertia tensor is not symmetric.
+    #[error("inertia is not symmetric: entry ({row}, {column}) is {found}, its mirror is {mirror}")]
+    AsymmetricInertia {
+        /// Row of the entry.
+        row: usize,
+        /// Column of the entry.
+        column: usize,
+        /// The entry `[kg·m²]`.
+        found: f64,
+        /// The entry across the diagonal `[kg·m²]`.
+        mirror: f64,
+    },
+    /// No body has these principal moments of inertia.
+    #[error(
+        "principal moments of inertia are {found:?} kg·m², allowed: none negative and none larger than the \
+         sum of the other two"
+    )]
+    PrincipalMoments {
+        /// The moments `[kg·m²]`, ascending.
+        found: [f64; 3],
+    },
+    /// A file cannot be opened or read.
+    #[error("cannot read {}: {kind}", path.display())]
+    ReadFile {
+        /// The file.
+        path: PathBuf,
+        /// Why, in the operating system's words.
+        kind: std::io::ErrorKind,
+    },
+    /// The file name does not end in a known format.
+    #[error("{} has extension {found:?}, allowed: obj, stl", path.display())]
+    FileExtension {
+        /// The file.
+        path: PathBuf,
+        /// Its extension; empty where it has none.
+        found: String,
+    },
+    /// An OBJ file has a line that cannot be understood.
+    #[error("{} is not a readable OBJ file: {cause}", path.display())]
+    Obj {
+        /// The file.
+        path: PathBuf,
+        /// What the parser met.
+        cause: tobj::LoadError,
+    },
+    /// A face of an OBJ file is not a polygon.
+    #[error("face {face} of {} has {corners} corners, at least 3 needed", path.display())]
+    FaceCorners {
+        /// The file.
+        path: PathBuf,
+        /// Index of the face, from 0 in the order of the file.
+        face: usize,
+        /// How many corners it has.
+        corners: usize,
+    },
+    /// An ASCII STL file has a line that cannot be understood, or ends early.
+    #[error("solid {solid} of {} is not readable ASCII STL: {cause}", path.display())]
+    AsciiStl {
+        /// The file.
+        path: PathBuf,
+        /// Index of the solid, from 0 in the order of the file.
+        solid: usize,
+        /// What the parser met.
+        cause: String,
+    },
+    /// A binary STL file is longer or shorter than its triangle count says.
+    #[error(
+        "{} has {found} bytes, a binary STL file of {triangles} triangles has {expected}",
+        path.display()
+    )]
+    StlLength {
+        /// The file.
+        path: PathBuf,
+        /// Triangles that the header announces; 0 where there is no whole header.
+        triangles: u64,
+        /// Bytes that they need.
+        expected: u64,
+        /// Bytes of the file.
+        found: u64,
+    },
+    /// A file was read, and what it holds is no valid mesh.
+    #[error("{} holds no valid mesh: {cause}", path.display())]
+    FileMesh {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with the mesh.
+        cause: Box<GeometryError>,
+    },
+}

@@ -1,0 +1,15 @@
+//! Where contact is evaluated on a surface, and how much surface each place stands for.
+//!
+//! ```text
+//! ∫_T f dA ≈ |T| Σ_i w_i f(λ_i),   Σ_i w_i = 1
+//! ∫_S f dA ≈ Σ_s W_s f(x_s),       W_s = w_i |T| [m²]
+//! ```
+//!
+//! * [`TriangleRule`]: points `λ_i` (barycentric) and weights `w_i` on one triangle.
+//! * [`SurfaceSamples`]: points `x_s`, weights `W_s` and normals on a whole surface.
+
+mod samples;
+mod triangle;
+
+pub use samples::SurfaceSamples;
+pub use triangle::{TriangleNode, TriangleRule};
