@@ -4,6 +4,7 @@
 //! * [`mesh`]: triangle meshes, their checks, and boxes and spheres as meshes.
 //! * [`quadrature`]: rules on a triangle, and the surface samples where contact is evaluated.
 //! * [`mass`]: mass, centre and inertia of a homogeneous body.
+//! * [`import`]: OBJ and STL files.
 //!
 //! Lengths are metres, angles radians, masses kilograms. Triangles are counter-clockwise seen from outside, so
 //! normals leave the body. Everything but the colliders is `f64`.
@@ -29,6 +30,7 @@
 
 pub mod collider;
 mod error;
+pub mod import;
 pub mod mass;
 pub mod mesh;
 pub mod quadrature;
