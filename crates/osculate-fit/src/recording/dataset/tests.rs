@@ -1,0 +1,179 @@
+use super::*;
+use crate::recording::files::Scratch;
+use serde_json::{Value, json};
+use std::fs;
+
+/// A folder with three tosses that fall freely at 100 Hz; toss 5 repeats toss 2.
+struct Folder {
+    scratch: Scratch,
+    metadata: Value,
+}
+
+impl Folder {
+    fn new(test: &str) -> Self {
+        let scratch = Scratch::new(test);
+        let mut tosses = Vec::new();
+        for (id, group) in [(2, 2), (3, 3), (5, 2)] {
+            let file = format!("toss_{id}.csv");
+            let rows: String = (0..20)
+                .map(|k| {
+                    let t = 0.01 * f64::from(k);
+                    let z = 0.2 - 1.5 * t - 4.905 * t * t;
+                    format!("{t:.9},{:.10},0,{z:.10},1,0,0,0\n", 0.7 * t)
+                })
+                .collect();
+            let text = format!("t,px,py,pz,qw,qx,qy,qz\n{rows}");
+            fs::write(scratch.path().join(&file), text).unwrap();
+            tosses.push(json!({"id": id, "file": file, "frames": 20, "group": group}));
+        }
+        tosses[0]["rollout_start_frame"] = json!(6);
+        tosses[0]["rollout_v0_m_s"] = json!([1.0, 2.0, 3.0]);
+        tosses[0]["rollout_w0_rad_s"] = json!([4, 5, 6]);
+        tosses[0]["face_up"] = json!("+y");
+        let metadata = json!({
+            "name": "falling", "dt_s": 0.01, "extra": [1, 2],
+            "cube": {"side_m": 0.1, "half_side_m": 0.05, "mass_kg": 0.4,
+                     "inertia_kg_m2": [0.001, 0.001, 0.001], "colour": "blue"},
+            "tosses": tosses,
+        });
+        Self { scratch, metadata }
+    }
+
+    fn split(&self, split: &Value) {
+        fs::write(self.scratch.path().join("split.json"), split.to_string()).unwrap();
+    }
+
+    fn open(&self) -> Result<Dataset, RecordingError> {
+        fs::write(self.scratch.path().join("metadata.json"), self.metadata.to_string()).unwrap();
+        Dataset::open(self.scratch.path())
+    }
+
+    fn refusal(&self) -> RecordingError {
+        self.open().expect_err("the folder must be refused")
+    }
+}
+
+#[test]
+fn parts_follow_the_split_and_all_follows_the_metadata() {
+    let folder = Folder::new("dataset-parts");
+    let dataset = folder.open().unwrap();
+    assert_eq!(dataset.part(Part::All).unwrap(), [2, 3, 5]);
+    let error = dataset.part(Part::Valid).unwrap_err();
+    assert!(matches!(error, RecordingError::NoSplit { part: Part::Valid, .. }), "{error}");
+
+    folder.split(&json!({"train": [5, 2], "valid": [3], "rule": "by hand"}));
+    let dataset = folder.open().unwrap();
+    assert_eq!(dataset.part(Part::Train).unwrap(), [5, 2]);
+    assert_eq!(dataset.part(Part::Valid).unwrap(), [3]);
+    assert!(dataset.part(Part::Test).unwrap().is_empty());
+    assert_eq!(dataset.load_part(Part::Train).unwrap().len(), 2);
+}
+
+#[test]
+fn given_roll_out_is_taken_and_a_missing_one_is_fitted() {
+    let folder = Folder::new("dataset-rollout");
+    let dataset = folder.open().unwrap();
+    let given = dataset.load(2).unwrap();
+    assert_eq!(given.start.frame, 6);
+    assert_eq!(given.start.velocity, Vector3::new(1.0, 2.0, 3.0));
+    assert_eq!(given.start.angular_velocity, Vector3::new(4.0, 5.0, 6.0));
+    let fitted = dataset.load(3).unwrap();
+    assert_eq!(fitted.recording.id, 3);
+    let expected = RolloutStart::fit(&fitted.recording, 0.05, 9.81).unwrap();
+    assert_eq!(fitted.start, expected);
+    assert!((fitted.start.velocity.x - 0.7).abs() < 1e-8);
+    assert!(fitted.start.angular_velocity.norm() < 1e-12);
+}
+
+#[test]
+fn required_fields_are_named_when_missing() {
+    for field in ["name", "dt_s", "cube", "tosses"] {
+        let mut folder = Folder::new(&format!("dataset-missing-{field}"));
+        folder.metadata.as_object_mut().unwrap().remove(field);
+        let text = folder.refusal().to_string();
+        assert!(text.contains("metadata.json: line 1") && text.contains(field), "{text}");
+    }
+    let mut folder = Folder::new("dataset-missing-frames");
+    folder.metadata["tosses"][1].as_object_mut().unwrap().remove("frames");
+    assert!(folder.refusal().to_string().contains("frames"));
+}
+
+#[test]
+fn constants_are_positive_and_consistent() {
+    for (pointer, value) in [
+        ("/dt_s", 0.0),
+        ("/cube/mass_kg", -1.0),
+        ("/cube/inertia_kg_m2/1", 0.0),
+        ("/cube/half_side_m", 0.06),
+    ] {
+        let mut folder = Folder::new("dataset-constants");
+        *folder.metadata.pointer_mut(pointer).unwrap() = json!(value);
+        let error = folder.refusal();
+        assert!(matches!(error, RecordingError::OutOfRange { .. }), "{pointer}: {error}");
+    }
+}
+
+#[test]
+fn tosses_are_unique_inside_the_folder_and_complete() {
+    let refuse = |change: &dyn Fn(&mut Value)| {
+        let mut folder = Folder::new("dataset-tosses");
+        change(&mut folder.metadata["tosses"]);
+        folder.refusal()
+    };
+    let error = refuse(&|tosses| tosses[1]["id"] = json!(2));
+    assert!(matches!(error, RecordingError::DuplicateId { id: 2, .. }), "{error}");
+    for path in ["../secret.csv", "/etc/hosts", ""] {
+        let error = refuse(&|tosses| tosses[1]["file"] = json!(path));
+        assert!(matches!(error, RecordingError::OutsideFolder { id: 3, .. }), "{error}");
+    }
+    let error = refuse(&|tosses| tosses[0]["rollout_v0_m_s"] = Value::Null);
+    assert!(matches!(error, RecordingError::PartialRollout { id: 2, found: 2, .. }), "{error}");
+    let error = refuse(&|tosses| tosses[0]["rollout_start_frame"] = json!(20));
+    assert!(matches!(error, RecordingError::OutOfRange { .. }), "{error}");
+    let error = refuse(&|tosses| *tosses = json!([]));
+    assert!(matches!(error, RecordingError::NoTosses { .. }), "{error}");
+}
+
+#[test]
+fn split_names_known_ids_once_and_keeps_groups_together() {
+    let folder = Folder::new("dataset-split");
+    folder.split(&json!({"train": [2, 4], "valid": []}));
+    let error = folder.refusal();
+    assert!(matches!(error, RecordingError::UnknownId { id: 4, .. }), "{error}");
+    folder.split(&json!({"train": [2], "valid": [3, 2]}));
+    let error = folder.refusal();
+    assert!(matches!(error, RecordingError::DuplicateId { id: 2, .. }), "{error}");
+    folder.split(&json!({"train": [2], "valid": [3, 5]}));
+    let error = folder.refusal();
+    let expected = "tosses 2 and 5 of duplicate group 2 are in different parts";
+    assert!(error.to_string().ends_with(expected), "{error}");
+    folder.split(&json!({"train": [2]}));
+    assert!(matches!(folder.refusal(), RecordingError::Json { .. }));
+}
+
+#[test]
+fn trajectories_agree_with_the_metadata() {
+    let mut folder = Folder::new("dataset-agree");
+    folder.metadata["tosses"][1]["frames"] = json!(21);
+    let dataset = folder.open().unwrap();
+    let error = dataset.load(3).unwrap_err();
+    assert!(
+        matches!(error, RecordingError::FrameCount { id: 3, found: 20, expected: 21, .. }),
+        "{error}"
+    );
+    assert!(matches!(dataset.load(9), Err(RecordingError::UnknownId { id: 9, .. })));
+    folder.metadata["dt_s"] = json!(0.011);
+    let error = folder.open().unwrap().load(5).unwrap_err();
+    assert!(matches!(error, RecordingError::TimeStep { frame: 1, .. }), "{error}");
+}
+
+#[test]
+fn damaged_json_never_panics() {
+    let folder = Folder::new("dataset-damaged");
+    let text = folder.metadata.to_string();
+    let path = folder.scratch.path().join("metadata.json");
+    for length in (0..text.len()).step_by(7) {
+        fs::write(&path, &text[..length]).unwrap();
+        assert!(matches!(Dataset::open(folder.scratch.path()), Err(RecordingError::Json { .. })));
+    }
+}
