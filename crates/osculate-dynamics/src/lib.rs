@@ -1,1 +1,32 @@
-//! placeholder
+//! Rigid bodies in compliant contact: scenes, time integration, Newton, and exact derivatives of trajectories.
+//!
+//! ```text
+//! stage      r(q; q⁰, v⁰, θ) = M a + ∂U/∂q + ∂R/∂v = 0,   v = (q − q⁰)/Δt_i,   a = (v − v⁰)/Δt_i
+//! Newton     K δq = −r,  K = ∂r/∂q exact, not symmetric, factorised and kept
+//! tangent    K dq = −∂r/∂(q⁰, v⁰, θ)          adjoint   Kᵀ λ = q̄
+//! second     the tangent of the adjoint, with the same factorisation
+//! ```
+//!
+//! [`Scene`] says what there is, [`Simulator`] what is done with it, [`Trajectory`] what came out, and
+//! [`sensitivity`] how it depends on everything.
+
+mod contacts;
+mod error;
+pub mod integrator;
+mod linalg;
+mod newton;
+mod parameters;
+mod scene;
+pub mod sensitivity;
+mod simulate;
+mod state;
+mod system;
+
+pub use contacts::{ContactRecord, Energies};
+pub use error::{SceneError, StepError};
+pub use integrator::Method;
+pub use newton::{NewtonSettings, OnFailure, StageStats};
+pub use parameters::{BodyParameters, Layout, ParameterInfo, Parameters, Wrench};
+pub use scene::{Body, BodyKind, Override, Scene};
+pub use simulate::{InitialRate, Path, RunError, Settings, Simulator, Trajectory};
+pub use state::{BodyState, Kinematics};

@@ -1,0 +1,161 @@
+//! What touched, and energies: read off a state, for files and figures.
+
+use crate::simulate::RunError;
+use crate::system::Stage;
+use crate::{Parameters, Simulator, Trajectory};
+use nalgebra::Vector3;
+use osculate_contact::Status;
+
+/// One sample within reach of a collider at the end of a stage.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ContactRecord {
+    /// Index of the colliding body.
+    pub colliding: usize,
+    /// Index of the collider's body.
+    pub collider: usize,
+    /// Index of the sample.
+    pub sample: usize,
+    /// Contact, retained or rejected.
+    pub status: Status,
+    /// Position [m], world.
+    pub position: Vector3<f64>,
+    /// Signed distance [m].
+    pub distance: f64,
+    /// Alignment `s` [–].
+    pub alignment: f64,
+    /// Force on the colliding body [N], world, weight included.
+    pub force: Vector3<f64>,
+    /// Its conservative part [N].
+    pub elastic: Vector3<f64>,
+    /// Its damping part [N].
+    pub damping: Vector3<f64>,
+    /// Its Coulomb and viscous part [N].
+    pub friction: Vector3<f64>,
+}
+
+/// Energies of a state [J].
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Energies {
+    /// `m v²/2 + ω·I ω/2`.
+    pub kinetic: f64,
+    /// `−m g·c`.
+    pub gravitational: f64,
+    /// Penalty energy of all contacts.
+    pub contact: f64,
+}
+
+impl Simulator {
+    /// Every sample within the threshold at the end of the last stage of `step` (0-based), converged values.
+    ///
+    /// # Errors
+    /// Where the parameters do not fit the scene.
+    pub fn contacts(
+        &self,
+        trajectory: &Trajectory,
+        parameters: &Parameters,
+        step: usize,
+    ) -> Result<Vec<ContactRecord>, RunError> {
+        let system = self.system(parameters)?;
+        let tableau = self.settings().method.tableau(step + 1);
+        let last = tableau.stages - 1;
+        let (start, now) = trajectory.path.stage(step, last);
+        let duration = tableau.duration[last] * self.durations()[step];
+        let stage = Stage { now, start, duration, wrenches: &[] };
+        let mut records = Vec::new();
+        for pair in &system.pairs {
+            let Some(p) = system.pair_stage(pair, &stage) else { continue };
+            let rotation = now[pair.b].rotation;
+            p.for_each_near(|i| {
+                let t = p.traction(i);
+                let world = |v: &Vector3<f64>| rotation * v * p.weights[i];
+                records.push(ContactRecord {
+                    colliding: pair.a,
+                    collider: pair.b,
+                    sample: i,
+                    status: t.status,
+                    position: now[pair.a].pose().transform_point(&p.points[i]),
+                    distance: t.phi,
+                    alignment: t.alignment,
+                    force: world(&t.total()),
+                    elastic: world(&t.elastic),
+                    damping: world(&t.dissipation.damping),
+                    friction: world(&(t.dissipation.viscous + t.dissipation.coulomb)),
+                });
+            });
+        }
+        Ok(records)
+    }
+
+    /// Samples that sit within `distance` [m] of the contact threshold, or within `alignment` of rejection, at the
+    /// end of some step: there the default rows jump and the trajectory has no derivative across the jump.
+    ///
+    /// # Errors
+    /// Where the parameters do not fit the scene.
+    pub fn near_switch(
+        &self,
+        trajectory: &Trajectory,
+        parameters: &Parameters,
+        distance: f64,
+        alignment: f64,
+    ) -> Result<usize, RunError> {
+        let system = self.system(parameters)?;
+        let mut count = 0;
+        for step in 0..self.steps() {
+            let tableau = self.settings().method.tableau(step + 1);
+            for stage in 0..tableau.stages {
+                let (start, now) = trajectory.path.stage(step, stage);
+                let duration = tableau.duration[stage] * self.durations()[step];
+                let at = Stage { now, start, duration, wrenches: &[] };
+                for pair in &system.pairs {
+                    let Some(p) = system.pair_stage(pair, &at) else { continue };
+                    let threshold = pair.params.threshold;
+                    for i in 0..p.points.len() {
+                        let t = p.traction(i);
+                        let leaving = (t.phi - threshold).abs() < distance;
+                        let turning = p.normals.is_some()
+                            && matches!(t.status, Status::Contact | Status::Rejected)
+                            && (t.alignment - pair.params.max_alignment).abs() < alignment;
+                        count += usize::from(leaving || turning);
+                    }
+                }
+            }
+        }
+        Ok(count)
+    }
+
+    /// Energies after `step` steps.
+    ///
+    /// # Errors
+    /// Where the parameters do not fit the scene.
+    pub fn energies(
+        &self,
+        trajectory: &Trajectory,
+        parameters: &Parameters,
+        step: usize,
+    ) -> Result<Energies, RunError> {
+        let system = self.system(parameters)?;
+        let states = trajectory.path.state(step);
+        let mut energies = Energies::default();
+        for (i, body) in system.bodies.iter().enumerate() {
+            if system.unknown[i].is_some() {
+                let (y, inertia) = (&states[i], parameters.bodies[i].inertia);
+                let spin = y.rotation.transpose() * y.angular_velocity();
+                energies.kinetic += 0.5 * body.mass * y.velocity.norm_squared();
+                energies.kinetic += 0.5 * spin.dot(&(inertia * spin));
+                if self.scene().bodies[i].gravity {
+                    energies.gravitational -= body.mass * system.gravity.dot(&y.center);
+                }
+            }
+        }
+        let stage = Stage { now: states, start: states, duration: 1.0, wrenches: &[] };
+        for pair in &system.pairs {
+            if let Some(p) = system.pair_stage(pair, &stage) {
+                p.for_each_near(|i| {
+                    let w = p.law.energy_density(p.params, p.collider, &p.sample(i));
+                    energies.contact += w * p.weights[i];
+                });
+            }
+        }
+        Ok(energies)
+    }
+}

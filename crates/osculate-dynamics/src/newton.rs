@@ -1,0 +1,231 @@
+//! Newton's method on one stage, with the exact non-symmetric matrix and a line search on the residual norm.
+
+use crate::linalg;
+use crate::state::BodyState;
+use crate::system::{Stage, System};
+use nalgebra::Vector3;
+use osculate_math::so3;
+
+/// Tolerances of the stage solve.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NewtonSettings {
+    /// Residual force allowed, relative to the sum of the magnitudes of all forces of the stage [–].
+    ///
+    /// Never below what rounding of positions can resolve: `8 ε ‖K‖ ‖x‖`.
+    pub tolerance: f64,
+    /// Most iterations.
+    pub iterations: usize,
+    /// Most halvings of a step.
+    pub halvings: usize,
+    /// What to do where the tolerance is not reached.
+    pub on_failure: OnFailure,
+}
+
+/// What to do where a stage does not converge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum OnFailure {
+    /// Stop with [`StepError::NotConverged`](crate::StepError::NotConverged).
+    #[default]
+    Stop,
+    /// Keep the best iterate and go on; the trajectory counts such stages.
+    Continue,
+}
+
+impl Default for NewtonSettings {
+    fn default() -> Self {
+        Self { tolerance: 1e-10, iterations: 60, halvings: 12, on_failure: OnFailure::Stop }
+    }
+}
+
+/// What one stage solve took.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct StageStats {
+    /// Newton iterations.
+    pub iterations: usize,
+    /// Norm of the residual at the end [N]; torques are divided by the radius of gyration.
+    pub residual: f64,
+    /// The tolerance it was held to [N].
+    pub tolerance: f64,
+    /// Whether it was met.
+    pub converged: bool,
+}
+
+/// Why a stage has no solution to offer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// The matrix is singular at an unknown.
+    Singular(usize),
+    /// An unknown is not finite.
+    NotFinite(usize),
+}
+
+/// Memory of the stage solve, made once.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Workspace {
+    residual: Vec<f64>,
+    trial_residual: Vec<f64>,
+    matrix: Vec<f64>,
+    step: Vec<f64>,
+    trial: Vec<BodyState>,
+    /// Radius of gyration of the body of each group of six unknowns [m].
+    gyration: Vec<f64>,
+}
+
+impl Workspace {
+    pub(crate) fn prepare(&mut self, system: &System<'_, f64>) {
+        let n = system.unknowns;
+        self.residual.resize(n, 0.0);
+        self.trial_residual.resize(n, 0.0);
+        self.matrix.resize(n * n, 0.0);
+        self.step.resize(n, 0.0);
+        self.trial.clear();
+        self.gyration.clear();
+        for (body, unknown) in system.bodies.iter().zip(&system.unknown) {
+            if unknown.is_some() {
+                let length = (body.second_moment.trace() / body.mass).sqrt();
+                self.gyration.push(if length > 0.0 { length } else { 1.0 });
+            }
+        }
+    }
+
+    fn norm(&self, r: &[f64]) -> f64 {
+        let bodies = r.chunks_exact(6).zip(&self.gyration);
+        bodies.map(|(r, l)| squares(r, *l)).sum::<f64>().sqrt()
+    }
+
+    /// Index (of six unknowns each) of the body with the largest residual.
+    pub(crate) fn worst_body(&self) -> usize {
+        let size = |i: usize| squares(&self.residual[6 * i..6 * i + 6], self.gyration[i]);
+        (0..self.gyration.len()).max_by(|&i, &j| size(i).total_cmp(&size(j))).unwrap_or(0)
+    }
+}
+
+fn squares(r: &[f64], length: f64) -> f64 {
+    let square = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>();
+    square(&r[..3]) + square(&r[3..]) / (length * length)
+}
+
+/// Where Newton starts: every body carried on by its velocity.
+pub(crate) fn predict(system: &System<'_, f64>, stage_start: &[BodyState], dt: f64, now: &mut [BodyState]) {
+    for (i, unknown) in system.unknown.iter().enumerate() {
+        if unknown.is_some() {
+            let start = &stage_start[i];
+            now[i] = *start;
+            now[i].center += start.velocity * dt;
+            now[i].rotation = so3::exp(&(start.angular_velocity() * dt)) * start.rotation;
+        }
+    }
+}
+
+fn increment(system: &System<'_, f64>, from: &[BodyState], step: &[f64], factor: f64, to: &mut [BodyState]) {
+    for (i, unknown) in system.unknown.iter().enumerate() {
+        if let Some(at) = *unknown {
+            let v = |k: usize| Vector3::new(step[k], step[k + 1], step[k + 2]) * factor;
+            to[i].center = from[i].center + v(at);
+            to[i].rotation = so3::exp(&v(at + 3)) * from[i].rotation;
+        }
+    }
+}
+
+/// Solves a stage from the guess in `now`; leaves the factors of `K` at the solution in `lu` and `pivots`.
+///
+/// `stage` gives start, duration and wrenches; its `now` is ignored.
+pub(crate) fn solve(
+    system: &System<'_, f64>,
+    stage: &Stage<'_, f64>,
+    settings: &NewtonSettings,
+    work: &mut Workspace,
+    now: &mut [BodyState],
+    factors: (&mut [f64], &mut [usize]),
+) -> Result<StageStats, Failure> {
+    let (lu, pivots) = factors;
+    if work.trial.len() != now.len() {
+        work.trial.clear();
+        work.trial.extend_from_slice(now);
+    }
+    work.trial.copy_from_slice(now);
+    let mut stats = StageStats::default();
+    let mut scale = evaluate(system, stage, now, work);
+    let mut norm = work.norm(&work.residual);
+    loop {
+        stats.residual = norm;
+        stats.tolerance = (settings.tolerance * scale).max(rounding(system, now, work));
+        stats.converged = norm <= stats.tolerance;
+        lu.copy_from_slice(&work.matrix);
+        linalg::factorise(lu, pivots).map_err(Failure::Singular)?;
+        if stats.converged || stats.iterations == settings.iterations {
+            return Ok(stats);
+        }
+        stats.iterations += 1;
+        for (s, r) in work.step.iter_mut().zip(&work.residual) {
+            *s = -r;
+        }
+        linalg::solve(lu, pivots, &mut work.step);
+        if let Some(i) = work.step.iter().position(|x| !x.is_finite()) {
+            return Err(Failure::NotFinite(i));
+        }
+        (scale, norm) = line_search(system, stage, settings, work, now, norm);
+    }
+}
+
+/// Residual and matrix at `now`; returns the scale of the forces.
+fn evaluate(
+    system: &System<'_, f64>,
+    stage: &Stage<'_, f64>,
+    now: &[BodyState],
+    work: &mut Workspace,
+) -> f64 {
+    let at = Stage { now, ..*stage };
+    system.residual_and_jacobian(&at, &mut work.residual, &mut work.matrix)
+}
+
+/// Moves `now` along the step; halves it until the residual norm falls, and takes the best trial where none does
+/// (a residual that jumps has no descent direction at the jump). Leaves residual and matrix at the new point.
+fn line_search(
+    system: &System<'_, f64>,
+    stage: &Stage<'_, f64>,
+    settings: &NewtonSettings,
+    work: &mut Workspace,
+    now: &mut [BodyState],
+    norm: f64,
+) -> (f64, f64) {
+    let mut trial = std::mem::take(&mut work.trial);
+    let mut best = (f64::INFINITY, 1.0);
+    let mut factor = 1.0;
+    for _ in 0..=settings.halvings {
+        increment(system, now, &work.step, factor, &mut trial);
+        let mut residual = std::mem::take(&mut work.trial_residual);
+        system.residual(&Stage { now: &trial, ..*stage }, &mut residual);
+        let found = work.norm(&residual);
+        work.trial_residual = residual;
+        if found < best.0 {
+            best = (found, factor);
+        }
+        if found < norm * (1.0 - 1e-4 * factor) {
+            break;
+        }
+        factor *= 0.5;
+    }
+    increment(system, now, &work.step, best.1, &mut trial);
+    now.copy_from_slice(&trial);
+    work.trial = trial;
+    let scale = evaluate(system, stage, now, work);
+    (scale, work.norm(&work.residual))
+}
+
+/// Residual that rounding of the positions makes [N].
+fn rounding(system: &System<'_, f64>, now: &[BodyState], work: &Workspace) -> f64 {
+    let n = system.unknowns;
+    let mut sum = 0.0;
+    for (i, unknown) in system.unknown.iter().enumerate() {
+        if let Some(at) = *unknown {
+            let length = work.gyration[at / 6];
+            let stiffness = (0..3).map(|k| work.matrix[(at + k) * n + at + k].abs());
+            let torsion = (3..6).map(|k| work.matrix[(at + k) * n + at + k].abs());
+            let reach = now[i].center.norm() + length;
+            sum += stiffness.fold(0.0, f64::max) * reach;
+            sum += torsion.fold(0.0, f64::max) / length;
+        }
+    }
+    8.0 * f64::EPSILON * sum
+}

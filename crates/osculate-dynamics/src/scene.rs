@@ -1,0 +1,262 @@
+//! What there is: bodies, gravity, pairs.
+
+use crate::SceneError;
+use nalgebra::{Matrix3, Vector3};
+use osculate_contact::{ContactParams, PairOverride};
+use osculate_geometry::collider::Collider;
+use osculate_geometry::mass::MassProperties;
+use osculate_geometry::quadrature::SurfaceSamples;
+use osculate_math::se3::Pose;
+
+/// What moves a body.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BodyKind {
+    /// It does not move, or it follows `motion`: the pose of the local frame at the end of each step. Past the
+    /// end of a list that is not empty the body stays where it is.
+    Static {
+        /// Prescribed poses, one a step; empty for a body at rest.
+        motion: Vec<Pose>,
+    },
+    /// Forces move it.
+    Dynamic {
+        /// Mass, centre of mass and inertia in the local frame.
+        mass: MassProperties,
+    },
+}
+
+/// A rigid body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Body {
+    /// Unique name, used in parameter paths.
+    pub name: String,
+    /// What moves it.
+    pub kind: BodyKind,
+    /// Initial pose of the local frame.
+    pub pose: Pose,
+    /// Initial velocity of the centre of mass [m/s], world.
+    pub velocity: Vector3<f64>,
+    /// Initial angular velocity [rad/s], world.
+    pub angular_velocity: Vector3<f64>,
+    /// Whether gravity acts on it.
+    pub gravity: bool,
+    /// Contact parameters.
+    pub contact: ContactParams,
+    /// Distance field in the local frame; `None` switches the collider role off.
+    pub collider: Option<Collider>,
+    /// Samples in the local frame; `None` switches the colliding role off.
+    pub samples: Option<SurfaceSamples>,
+    /// Whether the positions of the samples are parameters (explicit points), not consequences of a mesh.
+    pub free_samples: bool,
+}
+
+impl Body {
+    /// A body that does not move, with default contact parameters and no roles yet.
+    pub fn fixed(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            kind: BodyKind::Static { motion: Vec::new() },
+            pose: Pose::identity(),
+            velocity: Vector3::zeros(),
+            angular_velocity: Vector3::zeros(),
+            gravity: true,
+            contact: ContactParams::default(),
+            collider: None,
+            samples: None,
+            free_samples: false,
+        }
+    }
+
+    /// A body that moves, with default contact parameters and no roles yet.
+    pub fn dynamic(name: impl Into<String>, mass: MassProperties) -> Self {
+        Self { kind: BodyKind::Dynamic { mass }, ..Self::fixed(name) }
+    }
+
+    /// Mass properties, for a dynamic body.
+    pub fn mass(&self) -> Option<&MassProperties> {
+        match &self.kind {
+            BodyKind::Dynamic { mass } => Some(mass),
+            BodyKind::Static { .. } => None,
+        }
+    }
+
+    /// Whether forces move it.
+    pub fn is_dynamic(&self) -> bool {
+        self.mass().is_some()
+    }
+
+    /// Centre of mass in the local frame [m]; the origin for a static body.
+    pub fn center(&self) -> Vector3<f64> {
+        self.mass().map_or_else(Vector3::zeros, MassProperties::center_of_mass)
+    }
+
+    fn validate(&self) -> Result<(), SceneError> {
+        let numbers = [
+            ("position", self.pose.position),
+            ("velocity", self.velocity),
+            ("angular velocity", self.angular_velocity),
+        ];
+        for (field, v) in numbers {
+            if let Some(&found) = v.iter().find(|x| !x.is_finite()) {
+                return Err(self.error(field, found, "finite"));
+            }
+        }
+        let r = self.pose.rotation;
+        let defect = (r * r.transpose() - Matrix3::identity()).norm();
+        if !(defect < 1e-9 && r.determinant() > 0.0) {
+            return Err(self.error("rotation's distance from a rotation", defect, "< 1e-9"));
+        }
+        self.contact
+            .validate()
+            .map_err(|source| SceneError::Contact { body: self.name.clone(), source })
+    }
+
+    fn error(&self, field: &'static str, found: f64, allowed: &'static str) -> SceneError {
+        SceneError::Body { body: self.name.clone(), field, found, allowed }
+    }
+}
+
+/// Values that replace the combined ones of two bodies, whichever is colliding.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Override {
+    /// The two bodies, by index.
+    pub bodies: [usize; 2],
+    /// The values.
+    pub values: PairOverride,
+}
+
+/// Bodies, gravity and pairs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scene {
+    /// Gravity [m/s²], world.
+    pub gravity: Vector3<f64>,
+    /// The bodies.
+    pub bodies: Vec<Body>,
+    /// Ordered pairs (colliding, collider) that may touch; see [`Scene::all_pairs`].
+    pub pairs: Vec<(usize, usize)>,
+    /// Values that replace combined ones.
+    pub overrides: Vec<Override>,
+}
+
+impl Scene {
+    /// A scene in which every possible pair may touch.
+    ///
+    /// # Errors
+    /// Where a body is invalid or two have one name.
+    pub fn new(gravity: Vector3<f64>, bodies: Vec<Body>) -> Result<Self, SceneError> {
+        let mut scene = Self { gravity, bodies, pairs: Vec::new(), overrides: Vec::new() };
+        scene.pairs = scene.all_pairs();
+        scene.validate()?;
+        Ok(scene)
+    }
+
+    /// Every ordered pair of a body with samples and another with a collider, not both static. A static body
+    /// samples only against dynamic colliders.
+    pub fn all_pairs(&self) -> Vec<(usize, usize)> {
+        let n = self.bodies.len();
+        let mut pairs = Vec::new();
+        for a in 0..n {
+            for b in 0..n {
+                let (colliding, collider) = (&self.bodies[a], &self.bodies[b]);
+                let moves = colliding.is_dynamic() || collider.is_dynamic();
+                if a != b && moves && colliding.samples.is_some() && collider.collider.is_some() {
+                    pairs.push((a, b));
+                }
+            }
+        }
+        pairs
+    }
+
+    /// Index of a body.
+    ///
+    /// # Errors
+    /// With the names there are.
+    pub fn body(&self, name: &str) -> Result<usize, SceneError> {
+        self.bodies.iter().position(|b| b.name == name).ok_or_else(|| SceneError::UnknownBody {
+            name: name.into(),
+            known: self.bodies.iter().map(|b| b.name.as_str()).collect::<Vec<_>>().join(", "),
+        })
+    }
+
+    /// Indices of the bodies that forces move.
+    pub fn dynamic_bodies(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.bodies.len()).filter(|&i| self.bodies[i].is_dynamic())
+    }
+
+    /// Checks every number and name.
+    ///
+    /// # Errors
+    /// With the body, the field, the value and what is allowed.
+    pub fn validate(&self) -> Result<(), SceneError> {
+        if let Some(&found) = self.gravity.iter().find(|x| !x.is_finite()) {
+            return Err(SceneError::Number { field: "gravity", found, allowed: "finite" });
+        }
+        for (i, body) in self.bodies.iter().enumerate() {
+            if self.bodies[..i].iter().any(|b| b.name == body.name) {
+                return Err(SceneError::DuplicateName { name: body.name.clone() });
+            }
+            body.validate()?;
+        }
+        let n = self.bodies.len();
+        for &(a, b) in &self.pairs {
+            for i in [a, b] {
+                if i >= n {
+                    return Err(SceneError::Count {
+                        what: "body index in a pair",
+                        found: i,
+                        expected: n,
+                    });
+                }
+            }
+        }
+        for o in &self.overrides {
+            let name = |i: usize| self.bodies.get(i).map_or_else(String::new, |b| b.name.clone());
+            o.values.validate().map_err(|source| SceneError::Override {
+                first: name(o.bodies[0]),
+                second: name(o.bodies[1]),
+                source,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The override of a pair, by index into `overrides`.
+    pub(crate) fn override_of(&self, a: usize, b: usize) -> Option<usize> {
+        self.overrides.iter().position(|o| o.bodies == [a, b] || o.bodies == [b, a])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(name: &str) -> Body {
+        Body::dynamic(name, MassProperties::sphere(1.0, 0.1).unwrap())
+    }
+
+    #[test]
+    fn pairs_need_samples_against_a_collider_and_something_that_moves() {
+        let mut a = body("a");
+        a.samples =
+            Some(SurfaceSamples::explicit(vec![Vector3::zeros()], vec![1.0], None).unwrap());
+        a.collider = Some(Collider::sphere(Vector3::zeros(), 0.1).unwrap());
+        let mut ground = Body::fixed("ground");
+        ground.collider = Some(Collider::half_space(Vector3::z(), 0.0).unwrap());
+        let mut b = a.clone();
+        b.name = "b".into();
+        let scene = Scene::new(Vector3::zeros(), vec![a, ground, b]).unwrap();
+        assert_eq!(scene.pairs, vec![(0, 1), (0, 2), (2, 0), (2, 1)]);
+    }
+
+    #[test]
+    fn invalid_bodies_are_refused_with_name_and_field() {
+        let mut bad = body("cube");
+        bad.velocity.x = f64::NAN;
+        let error = Scene::new(Vector3::zeros(), vec![bad]).unwrap_err();
+        assert!(error.to_string().contains("cube") && error.to_string().contains("velocity"));
+        let mut bad = body("cube");
+        bad.pose.rotation *= 1.001;
+        assert!(Scene::new(Vector3::zeros(), vec![bad]).is_err());
+        let twice = Scene::new(Vector3::zeros(), vec![body("x"), body("x")]).unwrap_err();
+        assert_eq!(twice, SceneError::DuplicateName { name: "x".into() });
+    }
+}

@@ -1,0 +1,109 @@
+//! Tangent: the whole trajectory in jets, `K dq = −∂r/∂(q⁰, v⁰, θ)` at each stage.
+
+use super::Outcome;
+use crate::simulate::StageIndex;
+use crate::state::{BodyState, Kinematics};
+use crate::system::{Stage, System, lift_state};
+use crate::{Layout, Parameters, Path, RunError, Simulator, Trajectory, linalg};
+use nalgebra::Vector3;
+use osculate_math::{Jet, Scalar, so3};
+
+/// The trajectory with its derivatives along `M` directions of the parameters.
+///
+/// * `parameters`: the values of the roll-out, each with its derivative along the directions.
+///
+/// One solve a stage with the factors of the roll-out; no jet goes through an iteration.
+///
+/// # Errors
+/// Where the parameters do not fit the scene.
+pub fn path<const M: usize>(
+    simulator: &Simulator,
+    trajectory: &Trajectory,
+    parameters: &Parameters<Jet<M>>,
+) -> Result<Path<Jet<M>>, RunError> {
+    let system = simulator.system(parameters)?;
+    let mut path = Path::new(trajectory.path.bodies, trajectory.path.stages);
+    simulator.push_initial(parameters, &mut path);
+    let mut residual = vec![Jet::<M>::from(0.0); system.unknowns];
+    let solve = |at: StageIndex, stage: &Stage<'_, Jet<M>>, now: &mut [BodyState<Jet<M>>]| {
+        differentiate(&system, trajectory, at, stage, now, &mut residual);
+        Ok::<(), RunError>(())
+    };
+    simulator.roll(parameters, 0..simulator.steps(), &mut path, &mut Vec::new(), solve)?;
+    Ok(path)
+}
+
+/// Writes the end poses of a stage with their derivatives.
+fn differentiate<const M: usize>(
+    system: &System<'_, Jet<M>>,
+    trajectory: &Trajectory,
+    at: StageIndex,
+    stage: &Stage<'_, Jet<M>>,
+    now: &mut [BodyState<Jet<M>>],
+    residual: &mut [Jet<M>],
+) {
+    let (_, ends) = trajectory.path.stage(at.step, at.stage);
+    for (i, unknown) in system.unknown.iter().enumerate() {
+        if unknown.is_some() {
+            now[i] = lift_state(&ends[i]);
+        }
+    }
+    system.residual(&Stage { now, ..*stage }, residual);
+    for r in residual.iter_mut() {
+        // The converged value is a constant: only its derivatives at fixed q go on.
+        *r = Jet { re: 0.0, eps: r.eps.map(|e| -e) };
+    }
+    let (lu, pivots) = trajectory.factors(at.step, at.stage);
+    linalg::solve(lu, pivots, residual);
+    for (i, unknown) in system.unknown.iter().enumerate() {
+        if let Some(k) = *unknown {
+            let v = |k: usize| Vector3::new(residual[k], residual[k + 1], residual[k + 2]);
+            now[i].center += v(k);
+            now[i].rotation = so3::exp(&v(k + 3)) * now[i].rotation;
+        }
+    }
+}
+
+/// Outcome and its derivative by each parameter of `which` (indices of the layout), `M` at a time.
+///
+/// # Errors
+/// Where the parameters do not fit the scene.
+pub fn gradient<const M: usize>(
+    simulator: &Simulator,
+    trajectory: &Trajectory,
+    parameters: &Parameters,
+    which: &[usize],
+    outcome: &impl Outcome,
+) -> Result<(f64, Vec<f64>), RunError> {
+    let layout = Layout::new(simulator.scene(), parameters);
+    let (mut value, mut gradient) = (0.0, Vec::with_capacity(which.len()));
+    for chunk in which.chunks(M) {
+        let mut seeded = parameters.lift::<Jet<M>>();
+        for (direction, &i) in chunk.iter().enumerate() {
+            layout.add(&mut seeded, i, Jet::variable(0.0, direction));
+        }
+        let path = path(simulator, trajectory, &seeded)?;
+        let total = evaluate(&path, &seeded, simulator.steps(), outcome);
+        value = total.re;
+        gradient.extend_from_slice(&total.eps[..chunk.len()]);
+    }
+    Ok((value, gradient))
+}
+
+/// The outcome of a path.
+pub fn evaluate<T: Scalar>(
+    path: &Path<T>,
+    parameters: &Parameters<T>,
+    steps: usize,
+    outcome: &impl Outcome,
+) -> T {
+    let mut bodies: Vec<Kinematics<T>> = Vec::with_capacity(path.bodies);
+    let mut total = T::zero();
+    for step in (0..=steps).filter(|&k| outcome.observes(k)) {
+        bodies.clear();
+        let states = path.state(step).iter().zip(&parameters.bodies);
+        bodies.extend(states.map(|(y, p)| y.kinematics(&p.center)));
+        total += outcome.contribution(step, &bodies);
+    }
+    total
+}

@@ -1,0 +1,465 @@
+//! The time loop.
+
+use crate::integrator::{MOST, Method, Tableau};
+use crate::newton::{self, Failure, NewtonSettings, OnFailure, StageStats, Workspace};
+use crate::state::{BodyState, Kinematics};
+use crate::system::{Stage, System, lift_state};
+use crate::{BodyKind, Parameters, Scene, SceneError, StepError};
+use nalgebra::Matrix3;
+use osculate_contact::ContactLaw;
+use osculate_math::{Scalar, norm, se3::Pose};
+use std::ops::Range;
+
+/// The velocity state that an angular velocity sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum InitialRate {
+    /// `W = skew(ω)`: no symmetric part. The page's reading.
+    #[default]
+    Skew,
+    /// `W = (Q − 1)/Δt` with `Q` the rotation about ω by `asin(‖ω‖ Δt)`, Δt the first step: what the reference
+    /// implementation does. `S = (√(1 − ‖ω‖²Δt²) − 1)/Δt (1 − n nᵀ)`, clamped at `‖ω‖Δt ≥ 1`.
+    FirstStep,
+}
+
+impl InitialRate {
+    /// The symmetric part `S` [1/s].
+    pub(crate) fn symmetric<T: Scalar>(
+        self,
+        angular_velocity: &nalgebra::Vector3<T>,
+        first_step: f64,
+    ) -> Matrix3<T> {
+        match (self, norm::direction(angular_velocity)) {
+            (Self::FirstStep, Some(n)) => {
+                let turned = angular_velocity.map(|x| x * first_step);
+                let square = -turned.dot(&turned) + 1.0;
+                let root = if square > 0.0 { square.sqrt() } else { T::zero() };
+                let factor = (root - 1.0) / first_step;
+                (Matrix3::identity() - n * n.transpose()).map(|x| x * factor)
+            }
+            _ => Matrix3::zeros(),
+        }
+    }
+}
+
+/// How to simulate.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Settings {
+    /// Integration method.
+    pub method: Method,
+    /// Settings of the contact law.
+    pub law: ContactLaw,
+    /// Tolerances of the stage solve.
+    pub newton: NewtonSettings,
+    /// What an initial angular velocity means.
+    pub initial_rate: InitialRate,
+}
+
+/// A scene, settings and a time grid.
+#[derive(Clone, Debug)]
+pub struct Simulator {
+    scene: Scene,
+    settings: Settings,
+    durations: Vec<f64>,
+}
+
+/// States and stages of a roll-out, generic over the scalar: of the whole of it or of a segment.
+#[derive(Clone, Debug, Default)]
+pub struct Path<T = f64> {
+    pub(crate) bodies: usize,
+    pub(crate) stages: usize,
+    /// Step of the first stored state, and of the first stored stage.
+    pub(crate) first_state: usize,
+    pub(crate) first_step: usize,
+    pub(crate) states: Vec<BodyState<T>>,
+    pub(crate) starts: Vec<BodyState<T>>,
+    pub(crate) ends: Vec<BodyState<T>>,
+}
+
+impl<T: Scalar> Path<T> {
+    /// An empty path.
+    pub(crate) fn new(bodies: usize, stages: usize) -> Self {
+        Self {
+            bodies,
+            stages,
+            first_state: 0,
+            first_step: 0,
+            states: Vec::new(),
+            starts: Vec::new(),
+            ends: Vec::new(),
+        }
+    }
+
+    /// States of all bodies after `step` steps.
+    ///
+    /// # Panics
+    /// Where the path does not hold that step.
+    pub fn state(&self, step: usize) -> &[BodyState<T>] {
+        let at = (step - self.first_state) * self.bodies;
+        &self.states[at..at + self.bodies]
+    }
+
+    /// Steps whose states are held.
+    pub fn steps(&self) -> Range<usize> {
+        self.first_state..self.first_state + self.states.len() / self.bodies.max(1)
+    }
+
+    /// Start and end of a stage.
+    pub(crate) fn stage(&self, step: usize, stage: usize) -> (&[BodyState<T>], &[BodyState<T>]) {
+        let at = ((step - self.first_step) * self.stages + stage) * self.bodies;
+        (&self.starts[at..at + self.bodies], &self.ends[at..at + self.bodies])
+    }
+
+    fn restart(&mut self, bodies: usize, stages: usize, step: usize) {
+        (self.bodies, self.stages) = (bodies, stages);
+        (self.first_state, self.first_step) = (step, step);
+        self.states.clear();
+        self.starts.clear();
+        self.ends.clear();
+    }
+
+    fn reserve(&mut self, steps: usize) {
+        self.states.reserve((steps + MOST) * self.bodies);
+        self.starts.reserve(steps * self.stages * self.bodies);
+        self.ends.reserve(steps * self.stages * self.bodies);
+    }
+}
+
+/// A roll-out in f64, with the factors of every stage.
+#[derive(Clone, Debug, Default)]
+pub struct Trajectory {
+    /// States and stages.
+    pub path: Path,
+    pub(crate) lu: Vec<f64>,
+    pub(crate) pivots: Vec<usize>,
+    /// What each stage solve took.
+    pub stats: Vec<StageStats>,
+    pub(crate) work: Workspace,
+    scratch: Vec<BodyState>,
+}
+
+impl Trajectory {
+    /// Stages that did not meet their tolerance; not zero only with [`OnFailure::Continue`].
+    pub fn unconverged(&self) -> usize {
+        self.stats.iter().filter(|s| !s.converged).count()
+    }
+
+    /// Factors of the stage matrix.
+    pub(crate) fn factors(&self, step: usize, stage: usize) -> (&[f64], &[usize]) {
+        let n = self.work_unknowns();
+        let at = (step - self.path.first_step) * self.path.stages + stage;
+        (&self.lu[at * n * n..(at + 1) * n * n], &self.pivots[at * n..(at + 1) * n])
+    }
+
+    fn work_unknowns(&self) -> usize {
+        let stages = self.stats.len().max(1);
+        self.pivots.len() / stages
+    }
+
+    /// Motion of a body's local frame after each step held.
+    pub fn kinematics(&self, body: usize, center: &nalgebra::Vector3<f64>) -> Vec<Kinematics> {
+        self.path.steps().map(|k| self.path.state(k)[body].kinematics(center)).collect()
+    }
+}
+
+impl Simulator {
+    /// A simulation of a scene with steps of the given durations [s].
+    ///
+    /// # Errors
+    /// Where the scene is invalid, a duration is not positive, or there is none.
+    pub fn new(
+        scene: Scene,
+        settings: Settings,
+        durations: Vec<f64>,
+    ) -> Result<Self, SceneError> {
+        scene.validate()?;
+        if durations.is_empty() {
+            return Err(SceneError::Count { what: "steps", found: 0, expected: 1 });
+        }
+        if let Some(&found) = durations.iter().find(|d| !(d.is_finite() && **d > 0.0)) {
+            return Err(SceneError::Number { field: "time step", found, allowed: "> 0 s" });
+        }
+        if !(settings.newton.tolerance.is_finite() && settings.newton.tolerance > 0.0) {
+            let found = settings.newton.tolerance;
+            return Err(SceneError::Number { field: "newton tolerance", found, allowed: "> 0" });
+        }
+        Ok(Self { scene, settings, durations })
+    }
+
+    /// The scene.
+    pub fn scene(&self) -> &Scene {
+        &self.scene
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Durations of the steps [s].
+    pub fn durations(&self) -> &[f64] {
+        &self.durations
+    }
+
+    /// How many steps there are.
+    pub fn steps(&self) -> usize {
+        self.durations.len()
+    }
+
+    /// Times of the states [s], from 0.
+    pub fn times(&self) -> Vec<f64> {
+        let mut t = 0.0;
+        let mut times = vec![0.0];
+        for d in &self.durations {
+            t += d;
+            times.push(t);
+        }
+        times
+    }
+
+    /// The scene's own numbers.
+    pub fn parameters(&self) -> Parameters {
+        Parameters::of(&self.scene)
+    }
+
+    /// Rolls out the whole time grid.
+    ///
+    /// # Errors
+    /// Where a step fails ([`StepError`]) or the parameters do not fit the scene.
+    pub fn run(&self, parameters: &Parameters) -> Result<Trajectory, RunError> {
+        let mut trajectory = Trajectory::default();
+        self.run_into(parameters, &mut trajectory)?;
+        Ok(trajectory)
+    }
+
+    /// As [`Simulator::run`], in memory that is used again: a warmed trajectory allocates nothing in its stages.
+    ///
+    /// # Errors
+    /// As [`Simulator::run`]; the steps before the failure stay in the trajectory.
+    pub fn run_into(
+        &self,
+        parameters: &Parameters,
+        trajectory: &mut Trajectory,
+    ) -> Result<(), RunError> {
+        let system = self.system(parameters)?;
+        trajectory.path.restart(self.scene.bodies.len(), self.settings.method.stages(), 0);
+        self.push_initial(parameters, &mut trajectory.path);
+        self.run_segment(&system, parameters, 0..self.steps(), trajectory)
+    }
+
+    /// The scene with the numbers given, ready to evaluate.
+    pub(crate) fn system<T: Scalar>(
+        &self,
+        parameters: &Parameters<T>,
+    ) -> Result<System<'_, T>, RunError> {
+        let dynamic = self.scene.dynamic_bodies().count();
+        let (found, expected) = (parameters.wrenches.len(), self.steps() * dynamic);
+        if found != 0 && found != expected {
+            return Err(SceneError::Count { what: "applied wrenches", found, expected }.into());
+        }
+        Ok(System::new(&self.scene, self.settings.law, parameters)?)
+    }
+
+    pub(crate) fn initial_states<T: Scalar>(
+        &self,
+        parameters: &Parameters<T>,
+    ) -> impl Iterator<Item = BodyState<T>> {
+        parameters.bodies.iter().zip(&self.scene.bodies).map(|(p, body)| {
+            let rate =
+                self.settings.initial_rate.symmetric(&p.angular_velocity, self.durations[0]);
+            let mut state = p.initial_state(rate);
+            if !body.is_dynamic() {
+                state = BodyState::at_rest(state.pose());
+            }
+            state
+        })
+    }
+
+    pub(crate) fn push_initial<T: Scalar>(&self, parameters: &Parameters<T>, path: &mut Path<T>) {
+        path.states.extend(self.initial_states(parameters));
+    }
+
+    /// Rolls out steps `range` from the states at the end of the path, in f64.
+    pub(crate) fn run_segment(
+        &self,
+        system: &System<'_, f64>,
+        parameters: &Parameters,
+        range: Range<usize>,
+        trajectory: &mut Trajectory,
+    ) -> Result<(), RunError> {
+        let (n, stages) = (system.unknowns, range.len() * self.settings.method.stages());
+        let Trajectory { path, lu, pivots, stats, work, scratch } = trajectory;
+        path.first_step = range.start;
+        lu.resize(stages * n * n, 0.0);
+        pivots.resize(stages * n, 0);
+        stats.clear();
+        stats.reserve(stages);
+        work.prepare(system);
+        let settings = self.settings.newton;
+        let (mut lu, mut pivots) = (lu.chunks_exact_mut((n * n).max(1)), pivots.chunks_exact_mut(n.max(1)));
+        let solve = |at: StageIndex, stage: &Stage<'_, f64>, now: &mut [BodyState]| {
+            if n == 0 {
+                stats.push(StageStats { converged: true, ..Default::default() });
+                return Ok(());
+            }
+            let factors = match (lu.next(), pivots.next()) {
+                (Some(lu), Some(pivots)) => (lu, pivots),
+                _ => return Ok(()),
+            };
+            newton::predict(system, stage.start, stage.duration, now);
+            let found = newton::solve(system, stage, &settings, work, now, factors)
+                .map_err(|f| self.failure(at, f))?;
+            stats.push(found);
+            if !found.converged && settings.on_failure == OnFailure::Stop {
+                return Err(StepError::NotConverged {
+                    step: at.step,
+                    stage: at.stage,
+                    iterations: found.iterations,
+                    residual: found.residual,
+                    tolerance: found.tolerance,
+                    body: self.dynamic_name(work.worst_body()),
+                });
+            }
+            Ok(())
+        };
+        Ok(self.roll(parameters, range, path, scratch, solve)?)
+    }
+
+    fn dynamic_name(&self, i: usize) -> String {
+        let mut bodies = self.scene.dynamic_bodies();
+        bodies.nth(i).map_or_else(String::new, |b| self.scene.bodies[b].name.clone())
+    }
+
+    fn failure(&self, at: StageIndex, failure: Failure) -> StepError {
+        let (step, stage) = (at.step, at.stage);
+        match failure {
+            Failure::Singular(i) => StepError::Singular {
+                step,
+                stage,
+                pivot: i % 6,
+                body: self.dynamic_name(i / 6),
+            },
+            Failure::NotFinite(i) => {
+                StepError::Diverged { step, stage, body: self.dynamic_name(i / 6) }
+            }
+        }
+    }
+
+    /// The stage form of every method: `solve` fills the end poses of each stage.
+    pub(crate) fn roll<T: Scalar, E>(
+        &self,
+        parameters: &Parameters<T>,
+        range: Range<usize>,
+        path: &mut Path<T>,
+        scratch: &mut Vec<BodyState<T>>,
+        mut solve: impl FnMut(StageIndex, &Stage<'_, T>, &mut [BodyState<T>]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let nb = self.scene.bodies.len();
+        path.reserve(range.len());
+        for step in range {
+            let tableau = self.settings.method.tableau(step + 1);
+            scratch.clear();
+            for body in 0..nb {
+                let y = |r: usize| &path.state(step - r)[body];
+                let terms = (1..tableau.history).map(|r| (tableau.alpha[r], y(r)));
+                scratch.push(BodyState::combine(y(0), terms));
+            }
+            for stage in 0..tableau.stages {
+                self.run_stage(parameters, StageIndex { step, stage }, &tableau, (scratch, path), &mut solve)?;
+            }
+            self.finish_step(step, &tableau, scratch, path);
+        }
+        Ok(())
+    }
+
+    fn run_stage<T: Scalar, E>(
+        &self,
+        parameters: &Parameters<T>,
+        at: StageIndex,
+        tableau: &Tableau,
+        memory: (&[BodyState<T>], &mut Path<T>),
+        solve: &mut impl FnMut(StageIndex, &Stage<'_, T>, &mut [BodyState<T>]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (star, path) = memory;
+        let nb = star.len();
+        let step_duration = self.durations[at.step];
+        let duration = tableau.duration[at.stage] * step_duration;
+        let first = path.starts.len();
+        let step_first = first - at.stage * nb;
+        for (body, base) in star.iter().enumerate() {
+            let ends = &path.ends;
+            let terms = (0..at.stage)
+                .map(|j| (tableau.start_weights[at.stage][j], &ends[step_first + j * nb + body]));
+            let start = BodyState::combine(base, terms);
+            path.starts.push(start);
+            path.ends.push(start);
+        }
+        for (body, b) in self.scene.bodies.iter().enumerate() {
+            if let Some(pose) = self.prescribed(b, at.step, tableau.node[at.stage]) {
+                let end = &mut path.ends[first + body];
+                (end.center, end.rotation) = (pose.position.map(T::from), pose.rotation.map(T::from));
+            }
+        }
+        let dynamic = parameters.wrenches.len() / self.steps();
+        let wrenches = &parameters.wrenches[at.step * dynamic..(at.step + 1) * dynamic];
+        let (starts, ends) = (&path.starts[first..], &mut path.ends[first..]);
+        solve(at, &Stage { now: &[], start: starts, duration, wrenches }, ends)?;
+        for (body, b) in self.scene.bodies.iter().enumerate() {
+            if b.is_dynamic() {
+                ends[body].set_stage_velocity(&starts[body], duration);
+            }
+        }
+        Ok(())
+    }
+
+    fn finish_step<T: Scalar>(
+        &self,
+        step: usize,
+        tableau: &Tableau,
+        star: &[BodyState<T>],
+        path: &mut Path<T>,
+    ) {
+        let nb = star.len();
+        let first = path.ends.len() - tableau.stages * nb;
+        for (body, b) in self.scene.bodies.iter().enumerate() {
+            let end = |j: usize| &path.ends[first + j * nb + body];
+            let state = if let Some(pose) = self.prescribed(b, step, 1.0) {
+                lift_state(&BodyState::at_rest(pose))
+            } else if tableau.stiffly_accurate || !b.is_dynamic() {
+                *end(tableau.stages - 1)
+            } else {
+                let terms = (0..tableau.stages).map(|j| (tableau.step_weights[j], end(j)));
+                BodyState::combine(&star[body], terms)
+            };
+            path.states.push(state);
+        }
+    }
+
+    /// Pose of a body with prescribed motion at a fraction of a step: on the geodesic between the poses at its ends.
+    fn prescribed(&self, body: &crate::Body, step: usize, fraction: f64) -> Option<Pose> {
+        let BodyKind::Static { motion } = &body.kind else { return None };
+        let last = motion.len().checked_sub(1)?;
+        let to = &motion[step.min(last)];
+        let from = if step == 0 { &body.pose } else { &motion[(step - 1).min(last)] };
+        let (p, r) = to.increment_from(from);
+        Some(from.incremented(&(p * fraction), &(r * fraction)))
+    }
+}
+
+/// Which stage of which step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StageIndex {
+    pub(crate) step: usize,
+    pub(crate) stage: usize,
+}
+
+/// Why a roll-out failed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// A step failed.
+    #[error(transparent)]
+    Step(#[from] StepError),
+    /// Scene and parameters do not fit.
+    #[error(transparent)]
+    Scene(#[from] SceneError),
+}
