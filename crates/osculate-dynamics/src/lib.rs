@@ -12,6 +12,7 @@
 
 mod contacts;
 mod error;
+pub mod file;
 pub mod integrator;
 mod linalg;
 mod newton;

@@ -1,0 +1,148 @@
+//! From structs to a simulation.
+
+use super::error::FileError;
+use super::outcome::SceneOutcome;
+use super::schema::SceneFile;
+use super::source::Source;
+use super::{actor, outcome, pairs, solver, wrench};
+use crate::{Parameters, Scene, Simulator};
+use nalgebra::Vector3;
+use osculate_geometry::GeometryError;
+use std::fmt::Display;
+use std::path::Path;
+
+/// The most actors of a scene.
+const MOST_ACTORS: usize = 1000;
+
+/// The largest magnitude of a number: squares and cubes of it stay finite.
+const LARGEST: f64 = 1e90;
+
+/// A scene ready to run.
+#[derive(Clone, Debug)]
+pub struct BuiltScene {
+    /// Scene, settings and time grid.
+    pub simulator: Simulator,
+    /// The scene's numbers, with its applied wrenches.
+    pub parameters: Parameters,
+    /// The scalar that is differentiated.
+    pub outcome: SceneOutcome,
+}
+
+impl SceneFile {
+    /// Checks every value and makes the simulation.
+    ///
+    /// * `base_dir`: where relative paths of meshes start, the folder of the scene file.
+    ///
+    /// # Errors
+    /// Where a value is outside its range, names no actor, contradicts another or needs what is not built yet.
+    pub fn build(&self, base_dir: &Path) -> Result<BuiltScene, FileError> {
+        let context = Context { source: &self.source, base_dir };
+        let gravity = context.vector("gravity", &self.gravity)?;
+        let durations = solver::durations(&context, &self.solver)?;
+        let settings = solver::settings(&context, &self.solver)?;
+        let count = self.actors.len();
+        if !(1..=MOST_ACTORS).contains(&count) {
+            return Err(context.value("actor", format!("{count} actors"), "1 to 1000 actors"));
+        }
+        let mut bodies = Vec::with_capacity(count);
+        for (i, actor) in self.actors.iter().enumerate() {
+            actor::check_name(&context, &self.actors, i)?;
+            bodies.push(actor::body(&context, actor, &format!("actor[{i}]"), durations.len())?);
+        }
+        let mut scene =
+            Scene::new(gravity, bodies).map_err(|source| context.scene("actor", source))?;
+        scene.pairs = pairs::enabled(&context, self, &scene)?;
+        scene.overrides = pairs::overrides(&context, &self.pairs, &scene)?;
+        let wrenches = wrench::applied(&context, &self.wrenches, &scene, &durations)?;
+        let outcome = outcome::terms(&context, &self.outcome, &scene, durations.len())?;
+        let mut parameters = Parameters::of(&scene);
+        parameters.wrenches = wrenches;
+        let simulator = Simulator::new(scene, settings, durations)
+            .map_err(|source| context.scene("solver", source))?;
+        Ok(BuiltScene { simulator, parameters, outcome })
+    }
+
+    /// Reads and builds a scene file; meshes are looked for beside it.
+    ///
+    /// # Errors
+    /// As [`SceneFile::read`] and [`SceneFile::build`].
+    pub fn load(path: impl AsRef<Path>) -> Result<BuiltScene, FileError> {
+        let path = path.as_ref();
+        Self::read(path)?.build(path.parent().unwrap_or(Path::new("")))
+    }
+}
+
+/// What every check needs: the text for lines, the folder for meshes.
+pub(super) struct Context<'a> {
+    pub(super) source: &'a Source,
+    pub(super) base_dir: &'a Path,
+}
+
+impl Context<'_> {
+    /// A value that is not allowed.
+    pub(super) fn value(
+        &self,
+        field: &str,
+        found: impl Display,
+        allowed: impl Into<String>,
+    ) -> FileError {
+        let (found, allowed) = (found.to_string(), allowed.into());
+        FileError::Value { place: self.source.place(field), found, allowed }
+    }
+
+    /// A value of which the geometry says why it is not allowed.
+    pub(super) fn geometry(
+        &self,
+        field: &str,
+        found: impl Display,
+        source: GeometryError,
+    ) -> FileError {
+        FileError::Geometry { place: self.source.place(field), found: found.to_string(), source }
+    }
+
+    pub(super) fn scene(&self, field: &str, source: crate::SceneError) -> FileError {
+        FileError::Scene { place: self.source.place(field), source }
+    }
+
+    /// A finite number.
+    pub(super) fn number(&self, field: &str, x: f64) -> Result<f64, FileError> {
+        if x.abs() <= LARGEST {
+            Ok(x)
+        } else {
+            Err(self.value(field, x, "a finite number, at most 1e90 in magnitude"))
+        }
+    }
+
+    /// A positive number.
+    pub(super) fn positive(&self, field: &str, x: f64, unit: &str) -> Result<f64, FileError> {
+        if x > 0.0 && x <= LARGEST {
+            Ok(x)
+        } else {
+            Err(self.value(field, format!("{x} {unit}"), format!("> 0 {unit} and finite")))
+        }
+    }
+
+    /// Three finite numbers.
+    pub(super) fn vector(&self, field: &str, x: &[f64; 3]) -> Result<Vector3<f64>, FileError> {
+        self.numbers(field, x)?;
+        Ok(Vector3::from(*x))
+    }
+
+    /// Finite numbers.
+    pub(super) fn numbers(&self, field: &str, x: &[f64]) -> Result<(), FileError> {
+        match x.iter().position(|x| !(x.abs() <= LARGEST)) {
+            None => Ok(()),
+            Some(i) => self.number(&format!("{field}[{i}]"), x[i]).map(|_| ()),
+        }
+    }
+
+    /// Index of the actor that a field names.
+    pub(super) fn actor(&self, field: &str, name: &str, scene: &Scene) -> Result<usize, FileError> {
+        let found = scene.bodies.iter().position(|body| body.name == name);
+        found.ok_or_else(|| {
+            let known: Vec<&str> = scene.bodies.iter().map(|b| b.name.as_str()).collect();
+            let known = known.join(", ");
+            FileError::UnknownActor { place: self.source.place(field), found: name.into(), known }
+        })
+    }
+}

@@ -1,0 +1,88 @@
+//! Names in files of the choices that other modules define.
+
+use crate::{InitialRate, Method, OnFailure};
+use osculate_contact::{DissipationSchedule, FrictionRamp};
+use osculate_geometry::quadrature::TriangleRule;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Method", rename_all = "kebab-case")]
+pub(super) enum MethodName {
+    BackwardEuler,
+    Bdf2,
+    Bdf3,
+    Dirk22,
+    Dirk23,
+    Dirk33,
+    SymplecticDirk12,
+    SymplecticDirk22,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "FrictionRamp", rename_all = "kebab-case")]
+pub(super) enum RampName {
+    C1,
+    Smooth,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "InitialRate", rename_all = "kebab-case")]
+pub(super) enum RateName {
+    Skew,
+    FirstStep,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "OnFailure", rename_all = "kebab-case")]
+pub(super) enum FailureName {
+    Stop,
+    Continue,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "DissipationSchedule", rename_all = "kebab-case")]
+enum ScheduleName {
+    StageStart,
+    CurrentGeometry,
+    Current,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "TriangleRule")]
+enum RuleName {
+    P1Q1,
+    P1Q3,
+    P1Q6,
+    P1Q7,
+    P1Q12,
+    P1Q16,
+}
+
+/// An optional value of a type that another crate defines: serde's `with` knows no `Option`.
+macro_rules! optional {
+    ($module:ident, $type:ty, $name:ty) => {
+        pub(super) mod $module {
+            use super::*;
+            use serde::{Deserializer, Serializer};
+
+            pub(crate) fn serialize<S: Serializer>(
+                value: &Option<$type>,
+                serializer: S,
+            ) -> Result<S::Ok, S::Error> {
+                match value {
+                    Some(value) => <$name>::serialize(value, serializer),
+                    None => serializer.serialize_none(),
+                }
+            }
+
+            pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+                deserializer: D,
+            ) -> Result<Option<$type>, D::Error> {
+                <$name>::deserialize(deserializer).map(Some)
+            }
+        }
+    };
+}
+
+optional!(schedule, DissipationSchedule, ScheduleName);
+optional!(rule, TriangleRule, RuleName);

@@ -1,0 +1,206 @@
+//! Shapes and the colliders that come from them.
+
+use super::build::Context;
+use super::error::FileError;
+use super::schema::{BoxField, PlaneField, Shape, SphereField};
+use super::variants::{Collider as Choice, ColliderField, ColliderKind};
+use nalgebra::Vector3;
+use osculate_geometry::collider::Collider;
+use osculate_geometry::import::read_mesh;
+use osculate_geometry::mesh::TriangleMesh;
+
+/// The most squares along an edge of a box.
+const MOST_DIVISIONS: usize = 200;
+/// How often the triangles of an icosphere may be cut.
+const MOST_CUTS: usize = 7;
+
+/// A shape that was read or made.
+#[derive(Default)]
+pub(super) struct Resolved {
+    /// Its triangles, if it has any.
+    pub(super) mesh: Option<TriangleMesh>,
+    /// Its exact distance field, if it has one.
+    field: Option<Collider>,
+}
+
+/// The shape; `at` is its field path.
+pub(super) fn resolve(
+    context: &Context<'_>,
+    shape: Option<&Shape>,
+    at: &str,
+) -> Result<Resolved, FileError> {
+    let Some(shape) = shape else { return Ok(Resolved::default()) };
+    let mesh = |mesh: TriangleMesh| Resolved { mesh: Some(mesh), field: None };
+    match shape {
+        Shape::Mesh(path) => {
+            let found = path.display();
+            let read = read_mesh(context.base_dir.join(path));
+            read.map(mesh).map_err(|e| context.geometry(&format!("{at}.mesh"), found, e))
+        }
+        Shape::Box(b) => {
+            let at = format!("{at}.box");
+            let field = cuboid(context, &[0.0; 3], &b.half_extents, &at)?;
+            let n = limited(context, b.subdivisions, 1..=MOST_DIVISIONS, &at)?;
+            let mesh = TriangleMesh::refined_cuboid(&Vector3::from(b.half_extents), n)
+                .map_err(|e| context.geometry(&at, format!("{b:?}"), e))?;
+            Ok(Resolved { mesh: Some(mesh), field: Some(field) })
+        }
+        Shape::Icosphere(ball) => {
+            let at = format!("{at}.icosphere");
+            let radius = context.positive(&format!("{at}.radius"), ball.radius, "m")?;
+            let cuts = limited(context, ball.subdivisions, 0..=MOST_CUTS, &at)?;
+            let made = TriangleMesh::icosphere(radius, cuts);
+            made.map(mesh).map_err(|e| context.geometry(&at, format!("{ball:?}"), e))
+        }
+        Shape::Triangles(list) => {
+            let at = format!("{at}.triangles");
+            for (i, vertex) in list.vertices.iter().enumerate() {
+                context.vector(&format!("{at}.vertices[{i}]"), vertex)?;
+            }
+            let vertices = list.vertices.iter().map(|&x| Vector3::from(x)).collect();
+            let made = TriangleMesh::new(vertices, list.triangles.clone());
+            made.map(mesh).map_err(|e| context.geometry(&at, "this mesh", e))
+        }
+        Shape::Plane(plane) => {
+            let field = Some(half_space(context, plane, &format!("{at}.plane"))?);
+            Ok(Resolved { mesh: None, field })
+        }
+        Shape::Sphere(ball) => {
+            let field = Some(sphere(context, ball, &format!("{at}.sphere"))?);
+            Ok(Resolved { mesh: None, field })
+        }
+    }
+}
+
+fn limited(
+    context: &Context<'_>,
+    found: usize,
+    range: std::ops::RangeInclusive<usize>,
+    at: &str,
+) -> Result<usize, FileError> {
+    if range.contains(&found) {
+        return Ok(found);
+    }
+    let allowed = format!("{} to {}", range.start(), range.end());
+    Err(context.value(&format!("{at}.subdivisions"), found, allowed))
+}
+
+fn half_space(context: &Context<'_>, plane: &PlaneField, at: &str) -> Result<Collider, FileError> {
+    let normal = context.vector(&format!("{at}.normal"), &plane.normal)?;
+    let offset = context.number(&format!("{at}.offset"), plane.offset)?;
+    // The square of the length must not vanish either.
+    if normal.norm() < 1e-90 {
+        let found = format!("{:?}", plane.normal);
+        return Err(context.value(&format!("{at}.normal"), found, "a vector that is not zero"));
+    }
+    Collider::half_space(normal, offset)
+        .map_err(|e| context.geometry(&format!("{at}.normal"), format!("{:?}", plane.normal), e))
+}
+
+fn sphere(context: &Context<'_>, ball: &SphereField, at: &str) -> Result<Collider, FileError> {
+    let center = context.vector(&format!("{at}.center"), &ball.center)?;
+    let radius = context.positive(&format!("{at}.radius"), ball.radius, "m")?;
+    Collider::sphere(center, radius)
+        .map_err(|e| context.geometry(&format!("{at}.radius"), ball.radius, e))
+}
+
+fn cuboid(
+    context: &Context<'_>,
+    center: &[f64; 3],
+    half_extents: &[f64; 3],
+    at: &str,
+) -> Result<Collider, FileError> {
+    let center = context.vector(&format!("{at}.center"), center)?;
+    for (i, &x) in half_extents.iter().enumerate() {
+        context.positive(&format!("{at}.half_extents[{i}]"), x, "m")?;
+    }
+    Collider::cuboid(center, Vector3::from(*half_extents))
+        .map_err(|e| context.geometry(at, format!("{half_extents:?}"), e))
+}
+
+/// The collider that an actor asks for; `at` is the actor's field path.
+pub(super) fn collider(
+    context: &Context<'_>,
+    choice: &Choice,
+    shape: &Resolved,
+    at: &str,
+) -> Result<Option<Collider>, FileError> {
+    let at = format!("{at}.collider");
+    match choice {
+        Choice::Field(ColliderField::Plane(plane)) => {
+            half_space(context, plane, &format!("{at}.plane")).map(Some)
+        }
+        Choice::Field(ColliderField::Sphere(ball)) => {
+            sphere(context, ball, &format!("{at}.sphere")).map(Some)
+        }
+        Choice::Field(ColliderField::Box(BoxField { center, half_extents })) => {
+            cuboid(context, center, half_extents, &format!("{at}.box")).map(Some)
+        }
+        Choice::Named(kind) => named(context, *kind, shape, &at),
+    }
+}
+
+fn named(
+    context: &Context<'_>,
+    kind: ColliderKind,
+    shape: &Resolved,
+    at: &str,
+) -> Result<Option<Collider>, FileError> {
+    let unsupported = |word: &str, missing, allowed| {
+        let place = context.source.place(at);
+        Err(FileError::Unsupported { place, found: format!("\"{word}\""), missing, allowed })
+    };
+    let instead =
+        "\"none\" if nothing has to collide with this actor, \"box\", \"sphere\", or a table";
+    match (kind, shape.field) {
+        (ColliderKind::None, _) => Ok(None),
+        (ColliderKind::Auto, None) if shape.mesh.is_some() => {
+            unsupported("auto", "the grid distance field (sdf) of a mesh", instead)
+        }
+        (ColliderKind::Auto, field) => Ok(field),
+        (ColliderKind::Mesh, _) => unsupported("mesh", "distances to triangles", instead),
+        (ColliderKind::Sdf, _) => unsupported("sdf", "the grid distance field", instead),
+        (ColliderKind::PointCloud, _) => {
+            unsupported("point-cloud", "the point-cloud contact", instead)
+        }
+        (ColliderKind::Plane, Some(field @ Collider::HalfSpace(_))) => Ok(Some(field)),
+        (ColliderKind::Sphere, Some(field @ Collider::Sphere(_))) => Ok(Some(field)),
+        (ColliderKind::Box, Some(field @ Collider::Cuboid(_))) => Ok(Some(field)),
+        (ColliderKind::Plane, _) => Err(context.value(
+            at,
+            "\"plane\"",
+            "a plane as shape, or { plane = { normal, offset } }",
+        )),
+        (ColliderKind::Sphere | ColliderKind::Box, _) => bounds(context, kind, shape, at).map(Some),
+    }
+}
+
+/// Ball or box of the local bounding box.
+fn bounds(
+    context: &Context<'_>,
+    kind: ColliderKind,
+    shape: &Resolved,
+    at: &str,
+) -> Result<Collider, FileError> {
+    let (lower, upper) = match (&shape.mesh, shape.field) {
+        (Some(mesh), _) => {
+            let first = mesh.vertices()[0];
+            let vertices = mesh.vertices().iter();
+            vertices.fold((first, first), |(lower, upper), x| (lower.inf(x), upper.sup(x)))
+        }
+        (None, Some(Collider::Sphere(ball))) => {
+            let radius = Vector3::repeat(ball.radius);
+            (ball.center - radius, ball.center + radius)
+        }
+        (None, _) => {
+            let found = format!("{kind:?} of a shape without bounds").to_lowercase();
+            return Err(context.value(at, found, "a mesh, box or sphere as shape, or a table"));
+        }
+    };
+    let (center, half_extents) = ((lower + upper) * 0.5, (upper - lower) * 0.5);
+    let made = match kind {
+        ColliderKind::Box => Collider::cuboid(center, half_extents),
+        _ => Collider::sphere(center, half_extents.min()),
+    };
+    made.map_err(|e| context.geometry(at, format!("bounds {lower:?} to {upper:?}"), e))
+}
