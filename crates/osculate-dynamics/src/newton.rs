@@ -11,7 +11,8 @@ use osculate_math::so3;
 pub struct NewtonSettings {
     /// Residual force allowed, relative to the sum of the magnitudes of all forces of the stage [–].
     ///
-    /// Never below what rounding of positions can resolve: `8 ε ‖K‖ ‖x‖`.
+    /// Below what rounding of positions can resolve (`ε ‖K‖ ‖x‖`), iteration goes on while it gains anything and the
+    /// stage counts as converged.
     pub tolerance: f64,
     /// Most iterations.
     pub iterations: usize,
@@ -147,9 +148,13 @@ pub(crate) fn solve(
     let mut stats = StageStats::default();
     let mut scale = evaluate(system, stage, now, work);
     let mut norm = work.norm(&work.residual);
+    let mut before = f64::INFINITY;
     loop {
+        let (asked, floor) = (settings.tolerance * scale, ROUNDING * rounding(system, now, work));
+        // At the floor a Newton step gains nothing any more: that is as far as f64 goes.
+        let stalled = norm <= floor && norm > 0.25 * before;
         stats.residual = norm;
-        stats.tolerance = (settings.tolerance * scale).max(rounding(system, now, work));
+        stats.tolerance = if stalled { floor.max(asked) } else { asked };
         stats.converged = norm <= stats.tolerance;
         lu.copy_from_slice(&work.matrix);
         linalg::factorise(lu, pivots).map_err(Failure::Singular)?;
@@ -164,7 +169,9 @@ pub(crate) fn solve(
         if let Some(i) = work.step.iter().position(|x| !x.is_finite()) {
             return Err(Failure::NotFinite(i));
         }
-        (scale, norm) = line_search(system, stage, settings, work, now, norm);
+        before = norm;
+        let halvings = if norm <= floor { 0 } else { settings.halvings };
+        (scale, norm) = line_search(system, stage, halvings, work, now, norm);
     }
 }
 
@@ -184,7 +191,7 @@ fn evaluate(
 fn line_search(
     system: &System<'_, f64>,
     stage: &Stage<'_, f64>,
-    settings: &NewtonSettings,
+    halvings: usize,
     work: &mut Workspace,
     now: &mut [BodyState],
     norm: f64,
@@ -192,7 +199,7 @@ fn line_search(
     let mut trial = std::mem::take(&mut work.trial);
     let mut best = (f64::INFINITY, 1.0);
     let mut factor = 1.0;
-    for _ in 0..=settings.halvings {
+    for _ in 0..=halvings {
         increment(system, now, &work.step, factor, &mut trial);
         let mut residual = std::mem::take(&mut work.trial_residual);
         system.residual(&Stage { now: &trial, ..*stage }, &mut residual);
@@ -213,7 +220,10 @@ fn line_search(
     (scale, work.norm(&work.residual))
 }
 
-/// Residual that rounding of the positions makes [N].
+/// How many times the estimate of [`rounding`] a residual may be and still be rounding.
+const ROUNDING: f64 = 64.0;
+
+/// Residual that one rounding of the positions makes [N]: `ε ‖K‖ ‖x‖`.
 fn rounding(system: &System<'_, f64>, now: &[BodyState], work: &Workspace) -> f64 {
     let n = system.unknowns;
     let mut sum = 0.0;
@@ -227,5 +237,5 @@ fn rounding(system: &System<'_, f64>, now: &[BodyState], work: &Workspace) -> f6
             sum += torsion.fold(0.0, f64::max) / length;
         }
     }
-    8.0 * f64::EPSILON * sum
+    f64::EPSILON * sum
 }

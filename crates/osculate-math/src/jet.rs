@@ -107,8 +107,9 @@ binary!(
     DivAssign,
     div_assign,
     |a, b| {
+        // The value is divided, not multiplied by the inverse: it has the bits of the same formula in f64.
         let inverse = b.re.recip();
-        let re = a.re * inverse;
+        let re = a.re / b.re;
         Self { re, eps: std::array::from_fn(|i| (a.eps[i] - b.eps[i] * re) * inverse) }
     },
     |a, b| Self { re: a.re / b, eps: a.eps.map(|e| e / b) }

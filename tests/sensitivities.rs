@@ -1,0 +1,314 @@
+//! Derivatives of whole trajectories: adjoint, tangent, differences and second order.
+
+mod common;
+
+use common::{Final, cases, parameters, simulator, with_override};
+use osculate_contact::DissipationSchedule;
+use osculate_contact::params::ACTOR_SYMBOLS;
+use osculate_dynamics::sensitivity::{adjoint, hessian, tangent};
+use osculate_dynamics::{Layout, Method, Parameters, Simulator};
+
+/// Both use one linearisation, so they differ by rounding only.
+const ADJOINT_IS_TANGENT: f64 = 1e-11;
+
+/// Largest difference of two gradients, each entry relative to its scale, and where.
+///
+/// The scale of an entry is the largest entry of its kind (same unit); of a contact coefficient also the largest
+/// logarithmic derivative `θ ∂/∂θ` of its actor's coefficients, over `θ`: an entry far below that is what is left
+/// of cancelling shares of the stages, and so is its rounding.
+fn worst(layout: &Layout, values: &[f64], a: &[f64], b: &[f64]) -> (f64, String) {
+    let entry = |i: usize| &layout.entries()[i];
+    let actor = |i: usize| {
+        let (actor, symbol) = entry(i).path.split_once('.').unwrap_or(("", ""));
+        ACTOR_SYMBOLS.contains(&symbol).then_some(actor)
+    };
+    let scale = |i: usize| {
+        (0..a.len())
+            .map(|j| {
+                if entry(j).unit == entry(i).unit {
+                    a[j].abs()
+                } else if actor(i).is_some() && actor(j) == actor(i) && values[i] != 0.0 {
+                    (a[j] * values[j] / values[i]).abs()
+                } else {
+                    0.0
+                }
+            })
+            .fold(1e-300, f64::max)
+    };
+    (0..a.len())
+        .map(|i| ((a[i] - b[i]).abs() / scale(i), entry(i).path.clone()))
+        .max_by(|x, y| x.0.total_cmp(&y.0))
+        .unwrap()
+}
+
+#[test]
+fn adjoint_equals_tangent_for_every_parameter_method_and_schedule() {
+    let mut overall = (0.0, String::new());
+    for case in cases() {
+        let case = if case.name == "stick" { with_override(case) } else { case };
+        for method in Method::ALL {
+            for schedule in DissipationSchedule::ALL {
+                let simulator = simulator(&case, method, schedule);
+                let p = parameters(&simulator);
+                let trajectory = simulator
+                    .run(&p)
+                    .unwrap_or_else(|e| panic!("{} {method:?} {schedule:?}: {e}", case.name));
+                let layout = Layout::new(simulator.scene(), &p);
+                let outcome = Final { steps: case.steps };
+                let (value, reverse) =
+                    adjoint::gradient(&simulator, &trajectory, &p, &outcome).unwrap();
+                // Every parameter but the wrenches, of which a few.
+                let which: Vec<usize> = (0..layout.len())
+                    .filter(|&i| {
+                        let path = &layout.entries()[i].path;
+                        !path.contains("wrench") || path.contains("wrench.7.")
+                    })
+                    .collect();
+                let (again, forward) =
+                    tangent::gradient::<12>(&simulator, &trajectory, &p, &which, &outcome).unwrap();
+                assert!((value - again).abs() < 1e-14 * value.abs().max(1.0));
+                let mut full = reverse.clone();
+                for (i, x) in which.iter().zip(forward) {
+                    full[*i] = x;
+                }
+                let (error, path) = worst(&layout, &layout.values(&p), &reverse, &full);
+                let what = format!("{} {method:?} {schedule:?} {path}", case.name);
+                assert!(error < ADJOINT_IS_TANGENT, "{what}: {error:e}");
+                if error > overall.0 {
+                    overall = (error, what);
+                }
+            }
+        }
+    }
+    println!("adjoint = tangent: worst relative difference {:.2e} at {}", overall.0, overall.1);
+}
+
+fn outcome_at(simulator: &Simulator, p: &Parameters) -> f64 {
+    let trajectory = simulator.run(p).unwrap();
+    let outcome = Final { steps: simulator.steps() };
+    tangent::evaluate(&trajectory.path, p, simulator.steps(), &outcome)
+}
+
+/// Richardson-extrapolated central differences over a ladder of steps: the value where neighbouring rungs agree
+/// best, and their disagreement as its error. Rounding spoils the short steps, kinks and curvature the long ones.
+fn richardson(f: impl Fn(f64) -> f64, h: f64) -> (f64, f64) {
+    let central = |h: f64| (f(h) - f(-h)) / (2.0 * h);
+    let rungs: Vec<f64> = (-3..3)
+        .map(|k| {
+            let h = h * 2.0_f64.powi(-2 * k);
+            let (a, b, c) = (central(h), central(h / 2.0), central(h / 4.0));
+            let (ab, bc) = ((4.0 * b - a) / 3.0, (4.0 * c - b) / 3.0);
+            (16.0 * bc - ab) / 15.0
+        })
+        .collect();
+    rungs
+        .windows(3)
+        .map(|w| (w[1], (w[1] - w[0]).abs().max((w[1] - w[2]).abs())))
+        .min_by(|x, y| x.1.total_cmp(&y.1))
+        .unwrap()
+}
+
+fn step_of(layout: &Layout, p: &Parameters, i: usize) -> f64 {
+    let value = layout.values(p)[i].abs();
+    match layout.entries()[i].unit {
+        "m" => 1e-6,
+        "rad" => 1e-5,
+        "kg m²" => 1e-8,
+        "Pa/m" => value * 1e-3,
+        "N m" => 1e-5,
+        _ => (value * 1e-3).max(1e-5),
+    }
+}
+
+#[test]
+fn adjoint_equals_richardson_differences_where_the_outcome_is_smooth() {
+    let mut overall = (0.0, String::new());
+    let (mut judged, mut skipped) = (0, 0);
+    let rows = [
+        (Method::BackwardEuler, DissipationSchedule::CurrentGeometry),
+        (Method::Bdf2, DissipationSchedule::Current),
+        (Method::Dirk22, DissipationSchedule::StageStart),
+        (Method::Bdf3, DissipationSchedule::CurrentGeometry),
+    ];
+    for (index, case) in cases().into_iter().enumerate() {
+        for (method, schedule) in [rows[index % 4], rows[(index + 1) % 4]] {
+            let simulator = simulator(&case, method, schedule);
+            let p = parameters(&simulator);
+            let trajectory = simulator.run(&p).unwrap();
+            let layout = Layout::new(simulator.scene(), &p);
+            let outcome = Final { steps: case.steps };
+            let (_, gradient) = adjoint::gradient(&simulator, &trajectory, &p, &outcome).unwrap();
+            let scale = |unit: &str| {
+                (0..layout.len())
+                    .filter(|&j| layout.entries()[j].unit == unit)
+                    .map(|j| gradient[j].abs())
+                    .fold(1e-300, f64::max)
+            };
+            for i in (0..layout.len()).filter(|&i| !layout.entries()[i].path.contains("wrench.1")) {
+                let f = |t: f64| {
+                    let mut q = p.clone();
+                    layout.add(&mut q, i, t);
+                    outcome_at(&simulator, &q)
+                };
+                if layout.entries()[i].path.contains("wrench") && i % 37 != 0 {
+                    continue;
+                }
+                let (numeric, error) = richardson(f, step_of(&layout, &p, i));
+                let unit = scale(layout.entries()[i].unit);
+                // The difference's own error decides whether the outcome is smooth on the stencil.
+                if error > 1e-8 * unit {
+                    skipped += 1;
+                    continue;
+                }
+                judged += 1;
+                let relative = (numeric - gradient[i]).abs() / unit;
+                let what =
+                    format!("{} {method:?} {schedule:?} {}", case.name, layout.entries()[i].path);
+                assert!(relative < 1e-7, "{what}: {} by differences {numeric}", gradient[i]);
+                if relative > overall.0 {
+                    overall = (relative, what);
+                }
+            }
+        }
+    }
+    println!(
+        "adjoint = differences: worst {:.2e} at {}; {judged} judged, {skipped} not smooth on the stencil",
+        overall.0, overall.1
+    );
+    assert!(judged > skipped, "{judged} judged, {skipped} skipped");
+}
+
+#[test]
+fn hessian_is_the_difference_of_the_adjoint_and_symmetric_where_smooth() {
+    let mut overall = (0.0, String::new());
+    for (index, method, schedule) in [
+        (0, Method::Bdf2, DissipationSchedule::Current),
+        (1, Method::BackwardEuler, DissipationSchedule::CurrentGeometry),
+        (4, Method::Dirk22, DissipationSchedule::StageStart),
+        (7, Method::SymplecticDirk12, DissipationSchedule::Current),
+    ] {
+        let case = &cases()[index];
+        let simulator = simulator(case, method, schedule);
+        let mut p = parameters(&simulator);
+        p.wrenches.clear();
+        let trajectory = simulator.run(&p).unwrap();
+        let layout = Layout::new(simulator.scene(), &p);
+        let outcome = Final { steps: case.steps };
+        let which: Vec<usize> = (0..layout.len()).collect();
+        let h = hessian::hessian::<8>(&simulator, &trajectory, &p, &which, &outcome).unwrap();
+        let gradient_at = |i: usize, t: f64| {
+            let mut q = p.clone();
+            layout.add(&mut q, i, t);
+            let trajectory = simulator.run(&q).unwrap();
+            adjoint::gradient(&simulator, &trajectory, &q, &outcome).unwrap().1
+        };
+        let (mut judged, mut skipped) = (0, 0);
+        // Rotations are skipped as directions: increments of increments are not a flat second derivative.
+        for i in (0..layout.len()).filter(|&i| layout.entries()[i].unit != "rad") {
+            let rungs: Vec<Vec<f64>> = (-2..3)
+                .map(|k| {
+                    let h = step_of(&layout, &p, i) * 4.0_f64.powi(-k);
+                    let central = |h: f64| {
+                        let (a, b) = (gradient_at(i, h), gradient_at(i, -h));
+                        a.iter().zip(b).map(|(a, b)| (a - b) / (2.0 * h)).collect::<Vec<f64>>()
+                    };
+                    let (coarse, fine) = (central(h), central(h / 2.0));
+                    fine.iter().zip(coarse).map(|(f, c)| (4.0 * f - c) / 3.0).collect()
+                })
+                .collect();
+            for j in (0..layout.len()).filter(|&j| layout.entries()[j].unit != "rad") {
+                let (numeric, spread) = rungs
+                    .windows(3)
+                    .map(|w| (w[1][j], (w[1][j] - w[0][j]).abs().max((w[1][j] - w[2][j]).abs())))
+                    .min_by(|x, y| x.1.total_cmp(&y.1))
+                    .unwrap();
+                let unit = (0..layout.len())
+                    .filter(|&k| layout.entries()[k].unit == layout.entries()[j].unit)
+                    .map(|k| h[(k, i)].abs())
+                    .fold(1e-300, f64::max);
+                if spread > 3e-7 * unit {
+                    skipped += 1;
+                    continue;
+                }
+                judged += 1;
+                let error = (numeric - h[(j, i)]).abs() / unit;
+                let what = format!(
+                    "{} {method:?}: ∂²/∂{}∂{}",
+                    case.name,
+                    layout.entries()[j].path,
+                    layout.entries()[i].path
+                );
+                assert!(error < 1e-6, "{what}: {} by differences {numeric}", h[(j, i)]);
+                if error > overall.0 {
+                    overall = (error, what);
+                }
+            }
+        }
+        println!(
+            "{} {method:?}: {judged} second derivatives judged, {skipped} not smooth on the stencil",
+            case.name
+        );
+        assert!(judged > layout.len() * layout.len() / 4, "{judged} judged");
+        for i in 0..layout.len() {
+            // Rotation increments do not commute: their second derivatives differ by the gradient.
+            let turns = |k: usize| layout.entries()[k].unit == "rad";
+            for j in (0..i).filter(|&j| !(turns(i) && turns(j))) {
+                let size = (h[(i, i)] * h[(j, j)]).abs().sqrt().max(h[(i, j)].abs());
+                assert!(
+                    (h[(i, j)] - h[(j, i)]).abs() <= 1e-7 * size.max(1e-300) + 1e-12,
+                    "{}: H[{}, {}] = {} and {}",
+                    case.name,
+                    layout.entries()[i].path,
+                    layout.entries()[j].path,
+                    h[(i, j)],
+                    h[(j, i)]
+                );
+            }
+        }
+    }
+    println!("Hessian = differences of the adjoint: worst {:.2e} at {}", overall.0, overall.1);
+}
+
+#[test]
+fn hessian_vector_product_is_the_hessian_times_the_vector() {
+    let case = &cases()[0];
+    let simulator = simulator(case, Method::Bdf2, DissipationSchedule::Current);
+    let p = simulator.parameters();
+    let trajectory = simulator.run(&p).unwrap();
+    let layout = Layout::new(simulator.scene(), &p);
+    let outcome = Final { steps: case.steps };
+    let which: Vec<usize> = (0..layout.len()).collect();
+    let h = hessian::hessian::<8>(&simulator, &trajectory, &p, &which, &outcome).unwrap();
+    let direction: Vec<f64> =
+        (0..layout.len()).map(|i| step_of(&layout, &p, i) * (i as f64).cos()).collect();
+    let (value, gradient, product) =
+        hessian::vector_product(&simulator, &trajectory, &p, &direction, &outcome).unwrap();
+    let (v, g) = adjoint::gradient(&simulator, &trajectory, &p, &outcome).unwrap();
+    assert!((value - v).abs() < 1e-13 * v.abs());
+    for i in 0..layout.len() {
+        assert!((gradient[i] - g[i]).abs() <= 1e-11 * g[i].abs().max(1e-6));
+        let expected: f64 = (0..layout.len()).map(|j| h[(i, j)] * direction[j]).sum();
+        let size: f64 = (0..layout.len()).map(|j| (h[(i, j)] * direction[j]).abs()).sum();
+        assert!((product[i] - expected).abs() <= 1e-10 * size, "{}", layout.entries()[i].path);
+    }
+}
+
+#[test]
+fn checkpoints_give_the_same_bits() {
+    for method in [Method::BackwardEuler, Method::Bdf3, Method::Dirk33] {
+        let case = &cases()[0];
+        let simulator = simulator(case, method, DissipationSchedule::CurrentGeometry);
+        let p = parameters(&simulator);
+        let trajectory = simulator.run(&p).unwrap();
+        let outcome = Final { steps: case.steps };
+        let (value, full) = adjoint::gradient(&simulator, &trajectory, &p, &outcome).unwrap();
+        for interval in [1, 7, 40, 1000] {
+            let (again, gradient) =
+                adjoint::checkpointed_gradient(&simulator, &p, &outcome, interval).unwrap();
+            assert_eq!(value.to_bits(), again.to_bits());
+            for (a, b) in full.iter().zip(&gradient) {
+                assert_eq!(a.to_bits(), b.to_bits(), "{method:?} interval {interval}");
+            }
+        }
+    }
+}
