@@ -8,6 +8,7 @@ use super::shape::{self, Resolved};
 use crate::{Body, BodyKind};
 use nalgebra::Vector3;
 use osculate_contact::{ContactError, ContactParams};
+use osculate_geometry::GeometryError;
 use osculate_geometry::quadrature::SurfaceSamples;
 use osculate_math::se3::Pose;
 use osculate_math::so3;
@@ -239,6 +240,11 @@ fn explicit(
         }
         None => None,
     };
-    SurfaceSamples::explicit(points, weights, normals)
-        .map_err(|source| context.geometry(&format!("{at}.normals"), "normals", source))
+    SurfaceSamples::explicit(points, weights, normals).map_err(|source| {
+        // All else was checked above.
+        let sample = if let GeometryError::Sample { sample, .. } = source { sample } else { 0 };
+        let found = list.normals.as_ref().and_then(|normals| normals.get(sample));
+        let field = format!("{at}.normals[{sample}]");
+        context.geometry(&field, format!("{:?}", found.unwrap_or(&[0.0; 3])), source)
+    })
 }

@@ -97,11 +97,12 @@ impl Context<'_> {
         found: impl Display,
         source: GeometryError,
     ) -> FileError {
-        FileError::Geometry { place: self.source.place(field), found: found.to_string(), source }
+        let (found, source) = (found.to_string(), Box::new(source));
+        FileError::Geometry { place: self.source.place(field), found, source }
     }
 
     pub(super) fn scene(&self, field: &str, source: crate::SceneError) -> FileError {
-        FileError::Scene { place: self.source.place(field), source }
+        FileError::Scene { place: self.source.place(field), source: Box::new(source) }
     }
 
     /// A finite number.
@@ -130,7 +131,7 @@ impl Context<'_> {
 
     /// Finite numbers.
     pub(super) fn numbers(&self, field: &str, x: &[f64]) -> Result<(), FileError> {
-        match x.iter().position(|x| !(x.abs() <= LARGEST)) {
+        match x.iter().position(|x| x.is_nan() || x.abs() > LARGEST) {
             None => Ok(()),
             Some(i) => self.number(&format!("{field}[{i}]"), x[i]).map(|_| ()),
         }

@@ -112,7 +112,7 @@ pub enum FileError {
         /// The value.
         found: String,
         /// What is wrong and what is allowed.
-        source: GeometryError,
+        source: Box<GeometryError>,
     },
     /// A contact parameter outside its range.
     #[error("{place}: {source}")]
@@ -128,7 +128,7 @@ pub enum FileError {
         /// Where.
         place: Place,
         /// The value and what is allowed.
-        source: SceneError,
+        source: Box<SceneError>,
     },
     /// A scene that TOML cannot express, such as a path that is not Unicode.
     #[error("scene cannot be written as TOML: {cause}")]

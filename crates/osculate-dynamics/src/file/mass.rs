@@ -31,9 +31,10 @@ pub(super) fn properties(
             let center = context.vector(&field("center"), &center)?;
             let [xx, yy, zz, xy, xz, yz] = *inertia;
             let tensor = Matrix3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz);
-            MassProperties::new(mass, center, tensor).map_err(|source| {
+            let made = MassProperties::new(mass, center, tensor).map_err(|source| {
                 context.geometry(&field("inertia"), format!("{inertia:?}"), source)
-            })
+            })?;
+            turnable(context, &field("inertia"), &made)
         }
         (Some(mass), None, None) => {
             homogeneous(context, &field("mass"), actor, shape, Amount::Mass(mass))
@@ -47,12 +48,26 @@ pub(super) fn properties(
     }
 }
 
+/// A rod or a point has an axis about which nothing resists: its rotation has no equation of motion.
+fn turnable(
+    context: &Context<'_>,
+    field: &str,
+    made: &MassProperties,
+) -> Result<MassProperties, FileError> {
+    let moments = made.inertia().symmetric_eigenvalues();
+    if moments.min() > 1e-12 * moments.max() {
+        return Ok(*made);
+    }
+    let found = format!("principal moments {:?} kg m²", moments.as_slice());
+    Err(context.value(field, found, "three positive principal moments"))
+}
+
 /// How much of a body there is.
 #[derive(Clone, Copy)]
 enum Amount {
-    /// [kg]
+    /// \[kg\]
     Mass(f64),
-    /// [kg/m³]
+    /// \[kg/m³\]
     Density(f64),
 }
 

@@ -2,12 +2,39 @@
 //!
 //! [`SceneFile::read`] turns text into plain structs, [`SceneFile::build`] checks them and makes a [`BuiltScene`].
 //! Every error names file, line, field, the value found and what is allowed.
+//!
+//! Every field of the structs is public, so scenes can be built in Rust too:
+//!
+//! ```
+//! use osculate_dynamics::file::{Actor, BoxShape, Collider, ColliderKind, PlaneField, SceneFile, Shape, Solver};
+//!
+//! let ground = Actor {
+//!     name: "ground".into(),
+//!     fixed: true,
+//!     shape: Some(Shape::Plane(PlaneField { normal: [0.0, 0.0, 1.0], offset: 0.0 })),
+//!     ..Actor::default()
+//! };
+//! let cube = Actor {
+//!     name: "cube".into(),
+//!     shape: Some(Shape::Box(BoxShape { half_extents: [0.05; 3], subdivisions: 2 })),
+//!     mass: Some(0.4),
+//!     collider: Collider::Named(ColliderKind::None),
+//!     ..Actor::default()
+//! };
+//! let scene = SceneFile {
+//!     solver: Solver { dt: Some(1e-3), steps: Some(10), ..Solver::default() },
+//!     actors: vec![cube, ground],
+//!     ..SceneFile::default()
+//! };
+//! let built = scene.build(".".as_ref())?;
+//! built.simulator.run(&built.parameters)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod actor;
 mod build;
 mod error;
 mod mass;
-mod names;
 mod outcome;
 mod pairs;
 mod read;
@@ -15,7 +42,6 @@ mod schema;
 mod shape;
 mod solver;
 mod source;
-mod variants;
 mod wrench;
 
 #[cfg(test)]

@@ -28,15 +28,15 @@ pub struct OutcomeTerm {
     pub body: usize,
     /// After how many steps.
     pub step: usize,
-    /// Weights of the position of the local origin [1/m].
+    /// Weights of the position of the local origin \[1/m\].
     pub position: Vector3<f64>,
-    /// Weights of the rotation vector [1/rad].
+    /// Weights of the rotation vector \[1/rad\].
     pub rotation: Vector3<f64>,
-    /// Weights of the velocity of the centre of mass [s/m].
+    /// Weights of the velocity of the centre of mass \[s/m\].
     pub velocity: Vector3<f64>,
-    /// Weights of the angular velocity [s/rad].
+    /// Weights of the angular velocity \[s/rad\].
     pub angular_velocity: Vector3<f64>,
-    /// Weight of the speed of the centre of mass [s/m].
+    /// Weight of the speed of the centre of mass \[s/m\].
     pub speed: f64,
 }
 

@@ -5,7 +5,7 @@ use super::schema::SceneFile;
 use super::source::{self, Source};
 use std::path::Path;
 
-/// The largest scene file [bytes].
+/// The largest scene file \[bytes\].
 const MOST_BYTES: u64 = 256 << 20;
 
 impl SceneFile {

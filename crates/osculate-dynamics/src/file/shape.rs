@@ -2,12 +2,13 @@
 
 use super::build::Context;
 use super::error::FileError;
-use super::schema::{BoxField, PlaneField, Shape, SphereField};
-use super::variants::{Collider as Choice, ColliderField, ColliderKind};
+use super::schema::{self, BoxField, ColliderField, ColliderKind, PlaneField, Shape, SphereField};
 use nalgebra::Vector3;
+use osculate_geometry::GeometryError;
 use osculate_geometry::collider::Collider;
 use osculate_geometry::import::read_mesh;
 use osculate_geometry::mesh::TriangleMesh;
+use std::path::Path;
 
 /// The most squares along an edge of a box.
 const MOST_DIVISIONS: usize = 200;
@@ -33,9 +34,8 @@ pub(super) fn resolve(
     let mesh = |mesh: TriangleMesh| Resolved { mesh: Some(mesh), field: None };
     match shape {
         Shape::Mesh(path) => {
-            let found = path.display();
-            let read = read_mesh(context.base_dir.join(path));
-            read.map(mesh).map_err(|e| context.geometry(&format!("{at}.mesh"), found, e))
+            let read = read_mesh(context.base_dir.join(path)).map(mesh);
+            read.map_err(|e| unreadable(context, &format!("{at}.mesh"), path, e))
         }
         Shape::Box(b) => {
             let at = format!("{at}.box");
@@ -59,7 +59,14 @@ pub(super) fn resolve(
             }
             let vertices = list.vertices.iter().map(|&x| Vector3::from(x)).collect();
             let made = TriangleMesh::new(vertices, list.triangles.clone());
-            made.map(mesh).map_err(|e| context.geometry(&at, "this mesh", e))
+            made.map(mesh).map_err(|e| match e {
+                GeometryError::IndexOutOfRange { triangle, .. }
+                | GeometryError::DegenerateTriangle { triangle, .. } => {
+                    let found = format!("{:?}", list.triangles[triangle]);
+                    context.geometry(&format!("{at}.triangles[{triangle}]"), found, e)
+                }
+                _ => context.geometry(&at, "this mesh", e),
+            })
         }
         Shape::Plane(plane) => {
             let field = Some(half_space(context, plane, &format!("{at}.plane"))?);
@@ -70,6 +77,14 @@ pub(super) fn resolve(
             Ok(Resolved { mesh: None, field })
         }
     }
+}
+
+fn unreadable(context: &Context<'_>, at: &str, path: &Path, error: GeometryError) -> FileError {
+    if let GeometryError::ReadFile { .. } = error {
+        let allowed = "an .obj or .stl file, its path relative to the folder of the scene file";
+        return context.value(at, format!("'{}': {error}", path.display()), allowed);
+    }
+    context.geometry(at, format!("'{}'", path.display()), error)
 }
 
 fn limited(
@@ -121,22 +136,22 @@ fn cuboid(
 /// The collider that an actor asks for; `at` is the actor's field path.
 pub(super) fn collider(
     context: &Context<'_>,
-    choice: &Choice,
+    choice: &schema::Collider,
     shape: &Resolved,
     at: &str,
 ) -> Result<Option<Collider>, FileError> {
     let at = format!("{at}.collider");
     match choice {
-        Choice::Field(ColliderField::Plane(plane)) => {
+        schema::Collider::Field(ColliderField::Plane(plane)) => {
             half_space(context, plane, &format!("{at}.plane")).map(Some)
         }
-        Choice::Field(ColliderField::Sphere(ball)) => {
+        schema::Collider::Field(ColliderField::Sphere(ball)) => {
             sphere(context, ball, &format!("{at}.sphere")).map(Some)
         }
-        Choice::Field(ColliderField::Box(BoxField { center, half_extents })) => {
+        schema::Collider::Field(ColliderField::Box(BoxField { center, half_extents })) => {
             cuboid(context, center, half_extents, &format!("{at}.box")).map(Some)
         }
-        Choice::Named(kind) => named(context, *kind, shape, &at),
+        schema::Collider::Named(kind) => named(context, *kind, shape, &at),
     }
 }
 

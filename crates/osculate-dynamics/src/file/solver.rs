@@ -14,7 +14,7 @@ const WHOLE: f64 = 1e-6;
 
 const GRID: &str = "two of dt, steps and duration, or steps_s alone";
 
-/// Durations of the steps [s].
+/// Durations of the steps \[s\].
 pub(super) fn durations(context: &Context<'_>, solver: &Solver) -> Result<Vec<f64>, FileError> {
     if let Some(list) = &solver.steps_s {
         return explicit(context, solver, list);

@@ -1,1 +1,6 @@
+//! Tests of scene files.
 
+mod examples;
+mod random;
+mod refusals;
+mod shapes;

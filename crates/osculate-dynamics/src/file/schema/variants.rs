@@ -1,6 +1,6 @@
 //! Values that are a word or a table.
 
-use super::schema::{BoxField, ExplicitSamples, PlaneField, SphereField};
+use super::{BoxField, ExplicitSamples, PlaneField, SphereField};
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
 use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};

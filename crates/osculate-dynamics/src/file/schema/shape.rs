@@ -1,0 +1,93 @@
+//! Shapes and distance fields.
+
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// `shape`: exactly one of these.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(
+    rename_all = "lowercase",
+    expecting = "a table with one of mesh, box, icosphere, triangles, plane, sphere"
+)]
+pub enum Shape {
+    /// A mesh from an OBJ or STL file, in metres; a relative path starts at the scene file.
+    Mesh(PathBuf),
+    /// A box about the local origin.
+    Box(BoxShape),
+    /// A subdivided icosahedron about the local origin.
+    Icosphere(Icosphere),
+    /// A mesh written out.
+    Triangles(Triangles),
+    /// A half-space.
+    Plane(PlaneField),
+    /// A ball; it has no triangles, so no samples of its own.
+    Sphere(SphereField),
+}
+
+/// A box about the local origin, as a mesh and as an exact distance field.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table { half_extents, subdivisions }")]
+pub struct BoxShape {
+    /// Half extents \[m\], > 0.
+    pub half_extents: [f64; 3],
+    /// Squares along each edge of a face, two triangles each; 1 to 200.
+    #[serde(default = "one")]
+    pub subdivisions: usize,
+}
+
+fn one() -> usize {
+    1
+}
+
+/// An icosahedron, cut and pushed out to its sphere.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table { radius, subdivisions }")]
+pub struct Icosphere {
+    /// Radius of the sphere through the vertices \[m\], > 0.
+    pub radius: f64,
+    /// How often every triangle is cut in four, 0 to 7.
+    pub subdivisions: usize,
+}
+
+/// A mesh written out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table { vertices, triangles }")]
+pub struct Triangles {
+    /// Vertices \[m\], local.
+    pub vertices: Vec<[f64; 3]>,
+    /// Three vertex indices each, from 0, counter-clockwise seen from outside.
+    pub triangles: Vec<[usize; 3]>,
+}
+
+/// The half-space `n̂·X ≤ offset`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table { normal, offset }")]
+pub struct PlaneField {
+    /// Normal of the plane, leaving the solid; not zero, its length does not matter.
+    pub normal: [f64; 3],
+    /// Distance of the plane from the local origin along the unit normal \[m\].
+    #[serde(default)]
+    pub offset: f64,
+}
+
+/// A ball.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table { center, radius }")]
+pub struct SphereField {
+    /// Centre \[m\], local.
+    #[serde(default)]
+    pub center: [f64; 3],
+    /// Radius \[m\], > 0.
+    pub radius: f64,
+}
+
+/// A box along the local axes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table { center, half_extents }")]
+pub struct BoxField {
+    /// Centre \[m\], local.
+    #[serde(default)]
+    pub center: [f64; 3],
+    /// Half extents \[m\], > 0.
+    pub half_extents: [f64; 3],
+}

@@ -1,0 +1,92 @@
+//! The documented scenes, and that writing a scene gives it back.
+
+use crate::file::{BuiltScene, SceneFile, Source};
+use crate::sensitivity::{adjoint, tangent};
+use crate::{Layout, Simulator};
+use std::path::{Path, PathBuf};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples")
+}
+
+fn scenes() -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
+    let mut scenes: Vec<PathBuf> =
+        entries.filter(|path| path.extension().is_some_and(|e| e == "toml")).collect();
+    scenes.sort();
+    assert!(scenes.len() >= 4, "{scenes:?}");
+    scenes
+}
+
+/// The first steps of a scene.
+fn start(built: &BuiltScene, steps: usize) -> (Simulator, crate::Parameters) {
+    let simulator = &built.simulator;
+    let steps = steps.min(simulator.steps());
+    let durations = simulator.durations()[..steps].to_vec();
+    let mut parameters = built.parameters.clone();
+    parameters.wrenches.truncate(parameters.wrenches.len() / simulator.steps() * steps);
+    let scene = simulator.scene().clone();
+    (Simulator::new(scene, *simulator.settings(), durations).unwrap(), parameters)
+}
+
+#[test]
+fn documented_scenes_run() {
+    for path in scenes() {
+        let built = SceneFile::load(&path).unwrap_or_else(|e| panic!("{e}"));
+        let (simulator, parameters) = start(&built, 30);
+        let run = simulator.run(&parameters).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        assert_eq!(run.unconverged(), 0);
+        assert!(!built.outcome.terms.is_empty());
+    }
+}
+
+#[test]
+fn documented_scenes_are_written_and_read_back_unchanged() {
+    for path in scenes() {
+        let scene = SceneFile::read(&path).unwrap();
+        let text = scene.to_toml().unwrap();
+        let again = SceneFile::parse(&text, "again.toml").unwrap_or_else(|e| panic!("{e}\n{text}"));
+        assert_eq!(scene, again, "{text}");
+        assert_eq!(again.to_toml().unwrap(), text);
+        let (a, b) = (scene.build(&folder()).unwrap(), again.build(&folder()).unwrap());
+        assert_eq!(a.simulator.scene(), b.simulator.scene());
+        assert_eq!(a.parameters, b.parameters);
+    }
+}
+
+#[test]
+fn scene_on_the_page_builds() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/scene.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let block = page.split("```toml").nth(1).unwrap().split("```").next().unwrap();
+    SceneFile::parse(block, "page").unwrap().build(Path::new("")).unwrap();
+}
+
+#[test]
+fn outcome_has_the_same_gradient_by_tangent_and_adjoint() {
+    let built = SceneFile::load(folder().join("lifted_ball.toml")).unwrap();
+    let BuiltScene { simulator, parameters, outcome } = &built;
+    let run = simulator.run(parameters).unwrap();
+    let (value, reverse) = adjoint::gradient(simulator, &run, parameters, outcome).unwrap();
+    let layout = Layout::new(simulator.scene(), parameters);
+    let all: Vec<usize> = (0..layout.len()).collect();
+    let (same, forward) =
+        tangent::gradient::<6>(simulator, &run, parameters, &all, outcome).unwrap();
+    assert!((value - same).abs() < 1e-14);
+    let largest = reverse.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+    assert!(largest > 0.0);
+    for (i, (a, b)) in reverse.iter().zip(&forward).enumerate() {
+        let scale = a.abs().max(1e-6 * largest);
+        assert!((a - b).abs() < 1e-9 * scale, "{}: {a} {b}", layout.entries()[i].path);
+    }
+    assert!(reverse[layout.index("ball.wrench.1.force_x").unwrap()].abs() > 0.0);
+}
+
+#[test]
+fn scenes_from_different_places_are_equal() {
+    let text = "[solver]\ndt = 1.0\nsteps = 1\n";
+    let (a, b) = (SceneFile::parse(text, "a").unwrap(), SceneFile::parse(text, "b").unwrap());
+    assert_eq!(a, b);
+    assert_eq!(a.source.file(), Some(Path::new("a")));
+    assert_eq!(Source::default().file(), None);
+}

@@ -1,0 +1,148 @@
+//! Lists, sizes and colliders.
+
+use super::{BASE, check, refusal};
+use crate::file::FileError;
+
+#[test]
+fn lists_of_the_wrong_length_are_refused() {
+    let mass = "mass = 0.4";
+    let at = "actor[1].samples";
+    let with = |samples: &str| format!("{mass}\nsamples = {{ {samples} }}");
+    let (empty, none) = (with("points = [], weight = 1"), with("points = [[0, 0, 0]]"));
+    let weights = with("points = [[0, 0, 0]], weights = [1, 2]");
+    let normals = with("points = [[0, 0, 0]], weight = 1, normals = []");
+    let long = with("points = [[0, 0, 0]], weight = 1, normals = [[0, 0, 2]]");
+    let zero = with("points = [[0, 0, 0]], weights = [0]");
+    check(&[
+        (mass, &empty, 12, &format!("{at}.points:"), &["0 points", "1 to 2000000 points"]),
+        (mass, &none, 12, &format!("{at}:"), &["neither", "weights, or weight"]),
+        (mass, &weights, 12, &format!("{at}.weights:"), &["found 2", "1, one for each point"]),
+        (mass, &normals, 12, &format!("{at}.normals:"), &["found 0", "1, one for each point"]),
+        (mass, &long, 12, &format!("{at}.normals[0]:"), &["2", "1 within 1e-6"]),
+        (mass, &zero, 12, &format!("{at}.weights[0]:"), &["0 m²", "> 0"]),
+        (
+            "static = true",
+            "static = true\nmotion = [{}]",
+            8,
+            "actor[0].motion:",
+            &["1 poses", "4 poses, one for each step"],
+        ),
+        (
+            "static = true",
+            "static = true\nmotion = []",
+            8,
+            "actor[0].motion:",
+            &["0 poses", "4 poses"],
+        ),
+        (
+            mass,
+            "mass = 1\nmotion = [{}]",
+            12,
+            "actor[1].motion:",
+            &["dynamic actor", "static = true"],
+        ),
+        (
+            "k = 1e9",
+            "[[wrench]]\nactor = 'cube'\nsteps = [2, 5]",
+            18,
+            "wrench[0].steps:",
+            &["[2, 5]", "to <= 4"],
+        ),
+        (
+            "k = 1e9",
+            "[[wrench]]\nactor = 'cube'\ntimes = [0.2, 0.1]",
+            18,
+            "wrench[0].times:",
+            &["[0.2, 0.1]", "from < to"],
+        ),
+    ]);
+}
+
+#[test]
+fn sizes_beyond_reason_are_refused() {
+    let extents = "half_extents = [0.05, 0.05, 0.05]";
+    let fine = "half_extents = [1, 1, 1], subdivisions = 201";
+    let dense = "half_extents = [1, 1, 1], subdivisions = 200 }\nquadrature = 'P1Q16";
+    check(&[
+        (extents, fine, 12, "actor[1].shape.box.subdivisions:", &["201", "1 to 200"]),
+        (
+            "shape.box = { half_extents = [0.05, 0.05, 0.05] }",
+            "shape.icosphere = { radius = 1, subdivisions = 8 }",
+            12,
+            "actor[1].shape.icosphere.subdivisions:",
+            &["8", "0 to 7"],
+        ),
+        (
+            "{ half_extents = [0.05, 0.05, 0.05] }",
+            &format!("{{ {dense}'"),
+            13,
+            "actor[1].quadrature:",
+            &["7680000 samples", "at most 2000000"],
+        ),
+    ]);
+    let many = "[[actor]]\nname = 'a'\n".repeat(1001);
+    let message = refusal(&format!("[solver]\ndt = 1\nsteps = 1\n{many}")).to_string();
+    assert!(message.contains("1001 actors, allowed: 1 to 1000 actors"), "{message}");
+    let message = refusal("[solver]\ndt = 1\nsteps = 1").to_string();
+    assert!(message.contains("0 actors, allowed: 1 to 1000"), "{message}");
+}
+
+#[test]
+fn colliders_that_are_not_built_yet_say_what_to_write() {
+    let shape = "shape.box = { half_extents = [0.05, 0.05, 0.05] }";
+    let ball = "shape.icosphere = { radius = 1, subdivisions = 0 }";
+    let words = ["\"auto\"", "grid", "not built yet", "\"none\" if nothing"];
+    check(&[(shape, ball, 9, "actor[1].collider:", &words)]);
+    for kind in ["mesh", "sdf", "point-cloud"] {
+        let text = BASE.replace("mass = 0.4", &format!("mass = 0.4\ncollider = '{kind}'"));
+        let error = refusal(&text);
+        assert!(matches!(error, FileError::Unsupported { .. }));
+        let message = error.to_string();
+        assert!(message.starts_with("scene.toml:12: actor[1].collider: "), "{message}");
+        assert!(message.contains(kind) && message.contains("allowed: \"none\""), "{message}");
+    }
+    check(&[
+        (
+            "mass = 0.4",
+            "mass = 0.4\ncollider = 'plane'",
+            12,
+            "actor[1].collider:",
+            &["plane", "allowed: a plane"],
+        ),
+        (
+            "static = true",
+            "static = true\ncollider = 'box'",
+            8,
+            "actor[0].collider:",
+            &["box of a shape", "or a table"],
+        ),
+        (
+            "static = true",
+            "static = true\nquadrature = 'P1Q1'",
+            8,
+            "actor[0].quadrature:",
+            &["without triangles", "allowed: a shape"],
+        ),
+        (
+            shape,
+            "shape.sphere = { radius = 0.1 }",
+            9,
+            "actor[1].samples:",
+            &["dynamic sphere", "shape.icosphere"],
+        ),
+        (
+            "normal = [0, 0, 1]",
+            "normal = [0, 0, 0]",
+            8,
+            "actor[0].shape.plane.normal:",
+            &["[0.0, 0.0, 0.0]", "not zero"],
+        ),
+        (
+            "[0.05, 0.05, 0.05]",
+            "[0.05, -1, 0.05]",
+            12,
+            "actor[1].shape.box.half_extents[1]:",
+            &["-1 m", "> 0 m"],
+        ),
+    ]);
+}
