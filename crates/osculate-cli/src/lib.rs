@@ -1,1 +1,7 @@
-//! placeholder
+//! The `osculate` command.
+
+pub mod crosscheck;
+mod error;
+pub mod files;
+
+pub use error::CliError;

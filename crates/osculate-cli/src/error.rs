@@ -1,0 +1,44 @@
+//! What can go wrong in a command, and the exit code it gives.
+
+use osculate_dynamics::{RunError, SceneError};
+use osculate_fit::recording::RecordingError;
+use osculate_geometry::GeometryError;
+use std::path::{Path, PathBuf};
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "each field is explained by the message it appears in")]
+pub enum CliError {
+    /// The file system refused.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io { action: &'static str, path: PathBuf, source: std::io::Error },
+    /// Malformed JSON, or a field is missing or of the wrong type.
+    #[error("{}: line {}, column {}: {source}", path.display(), source.line(), source.column())]
+    Json { path: PathBuf, source: serde_json::Error },
+    /// A scene that is not valid.
+    #[error(transparent)]
+    Scene(#[from] SceneError),
+    /// A roll-out that failed.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A shape or its mass properties.
+    #[error(transparent)]
+    Geometry(#[from] GeometryError),
+    /// Recordings.
+    #[error(transparent)]
+    Recording(#[from] RecordingError),
+    /// A value of a reference case that has no meaning here.
+    #[error("{field} is '{found}', allowed: {allowed}")]
+    Value { field: &'static str, found: String, allowed: &'static str },
+    /// A folder without reference cases.
+    #[error("{}: no family folders (named f1… to f9…) with cases", path.display())]
+    NoFamilies { path: PathBuf },
+}
+
+impl CliError {
+    /// An I/O error with what was attempted.
+    pub fn io(action: &'static str, path: &Path, source: std::io::Error) -> Self {
+        Self::Io { action, path: path.into(), source }
+    }
+}
