@@ -1,7 +1,7 @@
 //! Newton's method on one stage, with the exact non-symmetric matrix and a line search on the residual norm.
 
 use crate::linalg;
-use crate::state::BodyState;
+use crate::state::{BodyState, nearest_rotation};
 use crate::system::{Stage, System};
 use nalgebra::Vector3;
 use osculate_math::so3;
@@ -123,7 +123,7 @@ fn increment(system: &System<'_, f64>, from: &[BodyState], step: &[f64], factor:
         if let Some(at) = *unknown {
             let v = |k: usize| Vector3::new(step[k], step[k + 1], step[k + 2]) * factor;
             to[i].center = from[i].center + v(at);
-            to[i].rotation = so3::exp(&v(at + 3)) * from[i].rotation;
+            to[i].rotation = nearest_rotation(&(so3::exp(&v(at + 3)) * from[i].rotation));
         }
     }
 }

@@ -1,0 +1,496 @@
+//! Bounded Levenberg–Marquardt on a sum of blocks, each with parameters of its own.
+//!
+//! ```text
+//! cost(g, l_1…l_B) = Σ_b ‖r_b(g, l_b)‖²          g shared by all blocks, l_b of block b alone
+//! (H_gg − Σ_b H_gb H_bb⁻¹ H_bg) δg = −(c_g − Σ_b H_gb H_bb⁻¹ c_b)      H = JᵀJ + λ D
+//! ```
+//!
+//! Blocks are tosses; their own parameters are initial states. The own ones are eliminated block by block (Schur
+//! complement), so the cost is linear in the number of blocks. Damping after Nielsen (1999). Bounds hold the shared
+//! parameters in a box: one that sits on its bound and would leave is fixed for the step.
+//!
+//! Blocks are evaluated in parallel and summed in their order: the same bits for any number of threads.
+
+use nalgebra::{DMatrix, DVector};
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Residuals of one block and their Jacobians.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BlockResiduals {
+    /// `r_b`.
+    pub residuals: DVector<f64>,
+    /// `∂r_b/∂g`, empty where no Jacobian was asked.
+    pub shared: DMatrix<f64>,
+    /// `∂r_b/∂l_b`, empty where no Jacobian was asked or there are no own parameters.
+    pub own: DMatrix<f64>,
+}
+
+/// A least-squares problem of blocks.
+pub trait BlockProblem: Sync {
+    /// Error of an evaluation.
+    type Error: Send;
+    /// How many blocks there are.
+    fn blocks(&self) -> usize;
+    /// Residuals of a block.
+    ///
+    /// # Errors
+    /// Where they have no value there; a step that leads there is not taken.
+    fn evaluate(
+        &self,
+        block: usize,
+        shared: &[f64],
+        own: &[f64],
+        jacobian: bool,
+    ) -> Result<BlockResiduals, Self::Error>;
+}
+
+/// Settings of the solver.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Most iterations.
+    pub iterations: usize,
+    /// Stop where the relative reduction of the cost promised by the model is below this.
+    pub cost_tolerance: f64,
+    /// Stop where the step is below this, relative to the parameters' size plus one.
+    pub step_tolerance: f64,
+    /// First damping, relative to the diagonal.
+    pub damping: f64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { iterations: 50, cost_tolerance: 1e-10, step_tolerance: 1e-9, damping: 1e-3 }
+    }
+}
+
+/// Why the solver stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stop {
+    /// The model promises no more.
+    Converged,
+    /// No step reduces the cost.
+    Stalled,
+    /// The budget is spent.
+    Iterations,
+    /// The caller asked to stop; the best point so far is returned.
+    Interrupted,
+}
+
+/// Where the solver got.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Solution {
+    /// Shared parameters.
+    pub shared: Vec<f64>,
+    /// Own parameters of each block.
+    pub own: Vec<Vec<f64>>,
+    /// Cost after each iteration, the start first.
+    pub history: Vec<f64>,
+    /// Evaluations of all blocks.
+    pub evaluations: usize,
+    /// Why it stopped.
+    pub stop: Stop,
+}
+
+impl Solution {
+    /// The cost reached.
+    pub fn cost(&self) -> f64 {
+        self.history.last().copied().unwrap_or(f64::INFINITY)
+    }
+}
+
+/// Normal equations of a point with the own parameters kept apart.
+struct Normal {
+    cost: f64,
+    shared: DMatrix<f64>,
+    gradient: DVector<f64>,
+    blocks: Vec<OwnNormal>,
+}
+
+struct OwnNormal {
+    own: DMatrix<f64>,
+    coupling: DMatrix<f64>,
+    gradient: DVector<f64>,
+}
+
+/// Minimises the cost from a start within bounds.
+///
+/// * `bounds`: `[low, high]` of each shared parameter.
+/// * `interrupted`: checked every iteration.
+/// * `observe`: called with iteration and cost.
+///
+/// # Errors
+/// Where the start itself has no value.
+pub fn minimise<P: BlockProblem>(
+    problem: &P,
+    start: (Vec<f64>, Vec<Vec<f64>>),
+    bounds: &[[f64; 2]],
+    settings: &Settings,
+    interrupted: &AtomicBool,
+    mut observe: impl FnMut(usize, f64),
+) -> Result<Solution, P::Error> {
+    let (mut shared, mut own) = start;
+    let mut normal = linearise(problem, &shared, &own)?;
+    let (mut damping, mut growth) = (settings.damping, 2.0);
+    let mut solution = Solution {
+        shared: shared.clone(),
+        own: own.clone(),
+        history: vec![normal.cost],
+        evaluations: 1,
+        stop: Stop::Iterations,
+    };
+    observe(0, normal.cost);
+    for iteration in 1..=settings.iterations {
+        if interrupted.load(Ordering::Relaxed) {
+            solution.stop = Stop::Interrupted;
+            break;
+        }
+        let mut accepted = false;
+        // Damping grows by 2, 4, 8 … : twelve refusals are a factor of 2^78.
+        for _ in 0..12 {
+            let fixed = held(&shared, bounds, &normal.gradient);
+            let Some((step, own_steps)) = normal.step(damping, &fixed) else {
+                damping *= growth;
+                growth *= 2.0;
+                continue;
+            };
+            let next: Vec<f64> = (0..shared.len())
+                .map(|i| (shared[i] + step[i]).clamp(bounds[i][0], bounds[i][1]))
+                .collect();
+            let next_own: Vec<Vec<f64>> = own
+                .iter()
+                .zip(&own_steps)
+                .map(|(l, d)| l.iter().zip(d.iter()).map(|(a, b)| a + b).collect())
+                .collect();
+            let promised = normal.promised(&step, &own_steps, damping);
+            let size = step.norm() + own_steps.iter().map(|d| d.norm()).sum::<f64>();
+            if promised <= settings.cost_tolerance * normal.cost
+                || size <= settings.step_tolerance * (1.0 + DVector::from_row_slice(&shared).norm())
+            {
+                solution.stop = Stop::Converged;
+                break;
+            }
+            solution.evaluations += 1;
+            let cost = cost(problem, &next, &next_own).unwrap_or(f64::INFINITY);
+            let gain = (normal.cost - cost) / promised;
+            if cost < normal.cost {
+                (shared, own) = (next, next_own);
+                damping *= (1.0 - (2.0 * gain - 1.0).powi(3)).clamp(1.0 / 3.0, 2.0);
+                growth = 2.0;
+                accepted = true;
+                break;
+            }
+            damping *= growth;
+            growth *= 2.0;
+        }
+        if !accepted {
+            if solution.stop != Stop::Converged {
+                solution.stop = Stop::Stalled;
+            }
+            break;
+        }
+        normal = linearise(problem, &shared, &own)?;
+        solution.evaluations += 1;
+        solution.history.push(normal.cost);
+        observe(iteration, normal.cost);
+    }
+    (solution.shared, solution.own) = (shared, own);
+    Ok(solution)
+}
+
+/// Shared parameters that sit on a bound and would leave.
+fn held(shared: &[f64], bounds: &[[f64; 2]], gradient: &DVector<f64>) -> Vec<bool> {
+    shared
+        .iter()
+        .zip(bounds)
+        .zip(gradient.iter())
+        .map(|((x, [low, high]), g)| (x <= low && *g > 0.0) || (x >= high && *g < 0.0))
+        .collect()
+}
+
+/// Sum of squares, in block order.
+///
+/// # Errors
+/// The first block's that fails.
+pub fn cost<P: BlockProblem>(
+    problem: &P,
+    shared: &[f64],
+    own: &[Vec<f64>],
+) -> Result<f64, P::Error> {
+    let costs: Vec<Result<f64, P::Error>> = (0..problem.blocks())
+        .into_par_iter()
+        .map(|b| {
+            let r = problem.evaluate(b, shared, &own[b], false)?;
+            Ok(r.residuals.norm_squared())
+        })
+        .collect();
+    let mut sum = 0.0;
+    for c in costs {
+        sum += c?;
+    }
+    Ok(sum)
+}
+
+fn linearise<P: BlockProblem>(
+    problem: &P,
+    shared: &[f64],
+    own: &[Vec<f64>],
+) -> Result<Normal, P::Error> {
+    let parts: Vec<Result<(f64, DMatrix<f64>, DVector<f64>, OwnNormal), P::Error>> = (0..problem
+        .blocks())
+        .into_par_iter()
+        .map(|b| {
+            let r = problem.evaluate(b, shared, &own[b], true)?;
+            let (jg, jl) = (&r.shared, &r.own);
+            let own = OwnNormal {
+                own: jl.tr_mul(jl),
+                coupling: jg.tr_mul(jl),
+                gradient: jl.tr_mul(&r.residuals),
+            };
+            Ok((r.residuals.norm_squared(), jg.tr_mul(jg), jg.tr_mul(&r.residuals), own))
+        })
+        .collect();
+    let n = shared.len();
+    let mut normal = Normal {
+        cost: 0.0,
+        shared: DMatrix::zeros(n, n),
+        gradient: DVector::zeros(n),
+        blocks: Vec::with_capacity(parts.len()),
+    };
+    for part in parts {
+        let (cost, h, c, own) = part?;
+        normal.cost += cost;
+        normal.shared += h;
+        normal.gradient += c;
+        normal.blocks.push(own);
+    }
+    Ok(normal)
+}
+
+impl Normal {
+    /// Damped Gauss–Newton step, or `None` where the matrix is not positive.
+    fn step(&self, damping: f64, fixed: &[bool]) -> Option<(DVector<f64>, Vec<DVector<f64>>)> {
+        let n = self.gradient.len();
+        let mut schur = damped(&self.shared, damping);
+        let mut right = -self.gradient.clone();
+        let mut own = Vec::with_capacity(self.blocks.len());
+        for block in &self.blocks {
+            if block.gradient.is_empty() {
+                own.push(None);
+                continue;
+            }
+            let factor = damped(&block.own, damping).cholesky()?;
+            let solved = factor.solve(&block.coupling.transpose());
+            schur -= &block.coupling * &solved;
+            right += &block.coupling * factor.solve(&block.gradient);
+            own.push(Some((factor, solved)));
+        }
+        for i in (0..n).filter(|&i| fixed[i]) {
+            schur.row_mut(i).fill(0.0);
+            schur.column_mut(i).fill(0.0);
+            schur[(i, i)] = 1.0;
+            right[i] = 0.0;
+        }
+        let step = schur.cholesky()?.solve(&right);
+        let own_steps = own
+            .into_iter()
+            .zip(&self.blocks)
+            .map(|(f, block)| match f {
+                Some((factor, solved)) => -factor.solve(&block.gradient) - solved * &step,
+                None => DVector::zeros(0),
+            })
+            .collect();
+        step.iter().all(|x| x.is_finite()).then_some((step, own_steps))
+    }
+
+    /// Reduction of the cost that the quadratic model promises for a damped step.
+    fn promised(&self, step: &DVector<f64>, own: &[DVector<f64>], damping: f64) -> f64 {
+        let weighted = |h: &DMatrix<f64>, d: &DVector<f64>| {
+            (0..d.len()).map(|i| damping * diagonal(h, i) * d[i] * d[i]).sum::<f64>()
+        };
+        let mut sum = weighted(&self.shared, step) - step.dot(&self.gradient);
+        for (block, d) in self.blocks.iter().zip(own) {
+            sum += weighted(&block.own, d) - d.dot(&block.gradient);
+        }
+        sum
+    }
+}
+
+/// Diagonal entry, never zero: an unseen parameter stays where it is.
+fn diagonal(h: &DMatrix<f64>, i: usize) -> f64 {
+    if h[(i, i)] > 0.0 { h[(i, i)] } else { 1.0 }
+}
+
+fn damped(h: &DMatrix<f64>, damping: f64) -> DMatrix<f64> {
+    let mut m = h.clone();
+    for i in 0..h.nrows() {
+        m[(i, i)] = diagonal(h, i).max(h[(i, i)]) * damping + h[(i, i)];
+        if h[(i, i)] <= 0.0 {
+            m[(i, i)] = 1.0;
+        }
+    }
+    m
+}
+
+/// Marginal information of the shared parameters, `H_gg − Σ H_gb H_bb⁻¹ H_bg`, of residuals in units of their noise.
+///
+/// # Errors
+/// Where an evaluation fails.
+pub fn information<P: BlockProblem>(
+    problem: &P,
+    shared: &[f64],
+    own: &[Vec<f64>],
+) -> Result<Information, P::Error> {
+    let normal = linearise(problem, shared, own)?;
+    let mut matrix = normal.shared.clone();
+    let n = normal.gradient.len();
+    let mut scores = Vec::with_capacity(normal.blocks.len());
+    for (b, block) in normal.blocks.iter().enumerate() {
+        let r = problem.evaluate(b, shared, &own[b], true)?;
+        let mut score = r.shared.tr_mul(&r.residuals);
+        if !block.gradient.is_empty() {
+            if let Some(factor) = block.own.clone().cholesky() {
+                matrix -= &block.coupling * factor.solve(&block.coupling.transpose());
+                score -= &block.coupling * factor.solve(&block.gradient);
+            }
+        }
+        scores.push(score);
+    }
+    let mut outer = DMatrix::zeros(n, n);
+    for s in &scores {
+        outer += s * s.transpose();
+    }
+    Ok(Information { matrix, outer, cost: normal.cost })
+}
+
+/// Information matrix of the shared parameters and the outer product of the blocks' scores.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Information {
+    /// `JᵀJ` with own parameters eliminated.
+    pub matrix: DMatrix<f64>,
+    /// `Σ_b s_b s_bᵀ` with `s_b = J_bᵀ r_b`: the middle of the cluster-robust covariance.
+    pub outer: DMatrix<f64>,
+    /// Sum of squares.
+    pub cost: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `y = a exp(−b t) + c_b`, with an own offset in every block.
+    struct Decay {
+        data: Vec<Vec<f64>>,
+    }
+
+    const TIMES: [f64; 5] = [0.0, 0.5, 1.0, 2.0, 4.0];
+
+    impl Decay {
+        fn new() -> Self {
+            let data = (0..7)
+                .map(|b| TIMES.iter().map(|t| 2.0 * (-0.7 * t).exp() + 0.1 * b as f64).collect())
+                .collect();
+            Self { data }
+        }
+    }
+
+    impl BlockProblem for Decay {
+        type Error = ();
+        fn blocks(&self) -> usize {
+            self.data.len()
+        }
+        fn evaluate(
+            &self,
+            block: usize,
+            shared: &[f64],
+            own: &[f64],
+            _jacobian: bool,
+        ) -> Result<BlockResiduals, ()> {
+            let (a, b) = (shared[0], shared[1]);
+            if b < -3.0 {
+                return Err(());
+            }
+            let y = &self.data[block];
+            Ok(BlockResiduals {
+                residuals: DVector::from_fn(5, |i, _| a * (-b * TIMES[i]).exp() + own[0] - y[i]),
+                shared: DMatrix::from_fn(5, 2, |i, j| {
+                    let e = (-b * TIMES[i]).exp();
+                    if j == 0 { e } else { -a * TIMES[i] * e }
+                }),
+                own: DMatrix::from_element(5, 1, 1.0),
+            })
+        }
+    }
+
+    fn solve(start: [f64; 2], bounds: [[f64; 2]; 2]) -> Solution {
+        let problem = Decay::new();
+        minimise(
+            &problem,
+            (start.to_vec(), vec![vec![0.0]; 7]),
+            &bounds,
+            &Settings::default(),
+            &AtomicBool::new(false),
+            |_, _| {},
+        )
+        .unwrap()
+    }
+
+    const WIDE: [[f64; 2]; 2] = [[-10.0, 10.0], [-10.0, 10.0]];
+
+    #[test]
+    fn exact_data_give_shared_and_own_parameters_back() {
+        let s = solve([0.3, 0.1], WIDE);
+        assert!((s.shared[0] - 2.0).abs() < 1e-6 && (s.shared[1] - 0.7).abs() < 1e-6, "{s:?}");
+        for (b, own) in s.own.iter().enumerate() {
+            assert!((own[0] - 0.1 * b as f64).abs() < 1e-6);
+        }
+        assert!(s.history.windows(2).all(|w| w[1] < w[0]), "the cost falls at every iteration");
+    }
+
+    #[test]
+    fn solution_on_a_bound_is_the_constrained_minimum() {
+        let s = solve([1.0, 0.3], [[-10.0, 1.5], [-10.0, 10.0]]);
+        assert_eq!(s.shared[0], 1.5);
+        // Optimal in the other parameters: no cheaper neighbour.
+        let problem = Decay::new();
+        for d in [-1e-3, 1e-3] {
+            let moved = cost(&problem, &[1.5, s.shared[1] + d], &s.own).unwrap();
+            assert!(moved > s.cost());
+        }
+    }
+
+    #[test]
+    fn interruption_returns_the_best_point_so_far() {
+        let problem = Decay::new();
+        let s = minimise(
+            &problem,
+            (vec![0.3, 0.1], vec![vec![0.0]; 7]),
+            &WIDE,
+            &Settings::default(),
+            &AtomicBool::new(true),
+            |_, _| {},
+        )
+        .unwrap();
+        assert_eq!((s.stop, s.shared), (Stop::Interrupted, vec![0.3, 0.1]));
+    }
+
+    #[test]
+    fn information_of_shared_parameters_is_that_of_the_joint_problem() {
+        let problem = Decay::new();
+        let (shared, own) = (vec![2.0, 0.7], (0..7).map(|b| vec![0.1 * b as f64]).collect::<Vec<_>>());
+        let info = information(&problem, &shared, &own).unwrap();
+        // The joint matrix of 2 + 7 unknowns, inverted: its shared corner is the inverse of the marginal matrix.
+        let mut joint = DMatrix::zeros(9, 9);
+        for b in 0..7 {
+            let r = problem.evaluate(b, &shared, &own[b], true).unwrap();
+            let mut j = DMatrix::zeros(5, 9);
+            j.columns_mut(0, 2).copy_from(&r.shared);
+            j.column_mut(2 + b).copy_from(&r.own.column(0));
+            joint += j.tr_mul(&j);
+        }
+        let corner = joint.try_inverse().unwrap().view((0, 0), (2, 2)).into_owned();
+        let marginal = info.matrix.try_inverse().unwrap();
+        assert!((corner - marginal).norm() < 1e-10);
+    }
+}

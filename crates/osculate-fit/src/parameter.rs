@@ -1,0 +1,239 @@
+//! Free parameters and the scales they are estimated on.
+
+use osculate_dynamics::Layout;
+use serde::{Deserialize, Serialize};
+
+/// The coordinate `u` in which a parameter `θ` is estimated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scale {
+    /// `u = θ`.
+    Linear,
+    /// `u = ln θ`, for θ > 0: equal steps are equal factors.
+    #[default]
+    Log,
+    /// `u = ln((θ − a)/(b − θ))` on the range `(a, b)`: never leaves it.
+    Bounded,
+}
+
+/// A parameter to estimate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FreeParameter {
+    /// Path in the scene's layout, `cube.mu` or `pair.cube.ground.mu`.
+    pub path: String,
+    /// Coordinate it is estimated in.
+    #[serde(default)]
+    pub scale: Scale,
+    /// Values it may take.
+    pub range: [f64; 2],
+    /// Values that starts are drawn from; the range where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<[f64; 2]>,
+    /// The parameter keeps the scene's value in the fit and is only profiled.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub profile_only: bool,
+}
+
+/// What can be wrong with free parameters.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParameterError {
+    /// No parameter of the scene has that path.
+    #[error("no parameter is called '{path}'; close names: {close}")]
+    Unknown {
+        /// The path found.
+        path: String,
+        /// Paths that end alike, or those of the same actor.
+        close: String,
+    },
+    /// A range is empty or does not fit the scale.
+    #[error("{field} of '{path}' is [{low}, {high}], allowed: {allowed}")]
+    Range {
+        /// Path of the parameter.
+        path: String,
+        /// `range` or `start`.
+        field: &'static str,
+        /// Lower end.
+        low: f64,
+        /// Upper end.
+        high: f64,
+        /// What is allowed.
+        allowed: &'static str,
+    },
+    /// One parameter is listed twice.
+    #[error("'{path}' is listed twice among the free parameters")]
+    Twice {
+        /// Path of the parameter.
+        path: String,
+    },
+    /// There is nothing to estimate.
+    #[error("no free parameters: list at least one [[parameter]]")]
+    None,
+}
+
+impl FreeParameter {
+    /// `u` of a value; values outside the range of a bounded scale go to its edge.
+    pub fn to_coordinate(&self, value: f64) -> f64 {
+        let [a, b] = self.range;
+        match self.scale {
+            Scale::Linear => value,
+            Scale::Log => value.ln(),
+            Scale::Bounded => {
+                let edge = 1e-9 * (b - a);
+                let x = value.clamp(a + edge, b - edge);
+                ((x - a) / (b - x)).ln()
+            }
+        }
+    }
+
+    /// Value of `u`.
+    pub fn to_value(&self, u: f64) -> f64 {
+        let [a, b] = self.range;
+        match self.scale {
+            Scale::Linear => u,
+            Scale::Log => u.exp(),
+            Scale::Bounded => a + (b - a) / (1.0 + (-u).exp()),
+        }
+    }
+
+    /// `dθ/du`.
+    pub fn slope(&self, u: f64) -> f64 {
+        let [a, b] = self.range;
+        match self.scale {
+            Scale::Linear => 1.0,
+            Scale::Log => u.exp(),
+            Scale::Bounded => {
+                let s = 1.0 / (1.0 + (-u).exp());
+                (b - a) * s * (1.0 - s)
+            }
+        }
+    }
+
+    /// Bounds of `u`.
+    pub fn coordinate_bounds(&self) -> [f64; 2] {
+        match self.scale {
+            // Beyond ±20 a logistic function is its edge to 2e-9.
+            Scale::Bounded => [-20.0, 20.0],
+            _ => self.range.map(|x| self.to_coordinate(x)),
+        }
+    }
+
+    fn validate(&self) -> Result<(), ParameterError> {
+        for (field, [low, high]) in
+            [("range", self.range), ("start", self.start.unwrap_or(self.range))]
+        {
+            let ordered = low.is_finite() && high.is_finite() && low <= high;
+            let (allowed, ok) = match (self.scale, field) {
+                (Scale::Log, _) => ("0 < low < high", ordered && low > 0.0),
+                (_, "start") => ("low <= high, inside the range", ordered),
+                _ => ("low < high", ordered),
+            };
+            let inside = low >= self.range[0] && high <= self.range[1];
+            if !ok || !inside || (field == "range" && low >= high) {
+                let allowed = if inside { allowed } else { "inside the range" };
+                return Err(ParameterError::Range {
+                    path: self.path.clone(),
+                    field,
+                    low,
+                    high,
+                    allowed,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Indices in a layout of a list of parameters, each checked.
+///
+/// # Errors
+/// Where a path is unknown or doubled, a range is wrong, or nothing is free.
+pub fn resolve(
+    layout: &Layout,
+    parameters: &[FreeParameter],
+) -> Result<Vec<usize>, ParameterError> {
+    if !parameters.iter().any(|p| !p.profile_only) {
+        return Err(ParameterError::None);
+    }
+    let mut indices = Vec::with_capacity(parameters.len());
+    for (i, p) in parameters.iter().enumerate() {
+        p.validate()?;
+        if parameters[..i].iter().any(|q| q.path == p.path) {
+            return Err(ParameterError::Twice { path: p.path.clone() });
+        }
+        let index = layout.index(&p.path).ok_or_else(|| ParameterError::Unknown {
+            path: p.path.clone(),
+            close: close_names(layout, &p.path),
+        })?;
+        indices.push(index);
+    }
+    Ok(indices)
+}
+
+/// Up to eight paths with the same last part, or else of the same actor, or else any.
+fn close_names(layout: &Layout, path: &str) -> String {
+    let last = |p: &str| p.rsplit('.').next().unwrap_or(p).to_owned();
+    let first = |p: &str| p.split('.').next().unwrap_or(p).to_owned();
+    let all = || layout.entries().iter().map(|e| e.path.as_str());
+    let mut close: Vec<&str> = all().filter(|p| last(p) == last(path)).collect();
+    if close.is_empty() {
+        close = all().filter(|p| first(p) == first(path)).collect();
+    }
+    if close.is_empty() {
+        close = all().collect();
+    }
+    close.truncate(8);
+    close.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parameter(scale: Scale) -> FreeParameter {
+        FreeParameter {
+            path: "cube.mu".into(),
+            scale,
+            range: [0.05, 2.0],
+            start: None,
+            profile_only: false,
+        }
+    }
+
+    #[test]
+    fn coordinates_invert_and_slope_is_the_derivative() {
+        for scale in [Scale::Linear, Scale::Log, Scale::Bounded] {
+            let p = parameter(scale);
+            for value in [0.06, 0.3, 1.0, 1.9] {
+                let u = p.to_coordinate(value);
+                assert!((p.to_value(u) - value).abs() < 1e-12);
+                let h = 1e-5;
+                let slope = (p.to_value(u + h) - p.to_value(u - h)) / (2.0 * h);
+                assert!((slope - p.slope(u)).abs() < 1e-8 * slope.abs().max(1.0));
+            }
+        }
+    }
+
+    #[test]
+    fn bounded_scale_never_leaves_its_range() {
+        let p = parameter(Scale::Bounded);
+        for u in [-1e3, -20.0, 0.0, 20.0, 1e3] {
+            let x = p.to_value(u);
+            assert!((0.05..=2.0).contains(&x));
+        }
+    }
+
+    #[test]
+    fn wrong_ranges_are_refused_with_path_and_numbers() {
+        let mut p = parameter(Scale::Log);
+        p.range = [0.0, 1.0];
+        assert!(matches!(p.validate(), Err(ParameterError::Range { field: "range", .. })));
+        p.range = [1.0, 0.5];
+        assert!(p.validate().is_err());
+        p.range = [0.1, 0.5];
+        p.start = Some([0.05, 0.2]);
+        let error = p.validate().unwrap_err().to_string();
+        assert!(error.contains("cube.mu") && error.contains("start"), "{error}");
+    }
+}
