@@ -1,5 +1,6 @@
 //! What can go wrong in a command, and the exit code it gives.
 
+use osculate_dynamics::file::FileError;
 use osculate_dynamics::{RunError, SceneError};
 use osculate_fit::recording::RecordingError;
 use osculate_geometry::GeometryError;
@@ -16,6 +17,9 @@ pub enum CliError {
     /// Malformed JSON, or a field is missing or of the wrong type.
     #[error("{}: line {}, column {}: {source}", path.display(), source.line(), source.column())]
     Json { path: PathBuf, source: serde_json::Error },
+    /// A scene file.
+    #[error(transparent)]
+    File(#[from] FileError),
     /// A scene that is not valid.
     #[error(transparent)]
     Scene(#[from] SceneError),

@@ -1,18 +1,16 @@
-//! From a reference case to a scene; the mapping is documented in `docs/crosscheck.md`.
+//! From a reference case to a scene file; the mapping is documented in `docs/crosscheck.md`.
 
 use super::case::{BodyCase, Case, ContactCase, Meshes, PoseCase, Shape};
 use crate::CliError;
-use nalgebra::{Matrix3, Vector3};
-use osculate_contact::{ContactLaw, ContactParams, DissipationSchedule, FrictionRamp, PairOverride};
-use osculate_dynamics::{
-    Body, BodyKind, InitialRate, Method, NewtonSettings, OnFailure, Override, Parameters, Scene,
-    Settings, Simulator, Wrench,
+use nalgebra::Matrix3;
+use osculate_contact::{DissipationSchedule, FrictionRamp};
+use osculate_dynamics::file::{
+    Actor, ActorPose, AppliedWrench, Collider, ColliderField, ColliderKind, Contact, Pair,
+    PlaneField, Samples, SceneFile, Shape as SceneShape, Solver, SphereField, Triangles,
 };
-use osculate_geometry::collider::Collider;
-use osculate_geometry::mass::MassProperties;
-use osculate_geometry::mesh::TriangleMesh;
-use osculate_geometry::quadrature::{SurfaceSamples, TriangleRule};
-use osculate_math::{se3::Pose, so3};
+use osculate_dynamics::{InitialRate, Method, OnFailure, Parameters, Simulator};
+use osculate_geometry::quadrature::TriangleRule;
+use std::path::Path;
 
 /// Newton tolerance of the cross-check; the simulator adds what rounding cannot resolve.
 pub const NEWTON_TOLERANCE: f64 = 1e-13;
@@ -22,7 +20,7 @@ const NEWTON_ITERATIONS: usize = 200;
 #[derive(Clone, Debug)]
 pub enum Converted {
     /// It can be run.
-    Ready(Box<Prepared>),
+    Ready(Box<SceneFile>),
     /// It needs what is not built yet.
     Unsupported(String),
 }
@@ -34,8 +32,17 @@ pub struct Prepared {
     pub simulator: Simulator,
     /// The scene's numbers, with the applied wrenches.
     pub parameters: Parameters,
-    /// Mesh keys of the bodies, by body; `None` for an analytic shape.
-    pub meshes: Vec<Option<String>>,
+}
+
+impl Prepared {
+    /// Builds a converted case.
+    ///
+    /// # Errors
+    /// Where a number is invalid.
+    pub fn new(scene: &SceneFile) -> Result<Self, CliError> {
+        let built = scene.build(Path::new(""))?;
+        Ok(Self { simulator: built.simulator, parameters: built.parameters })
+    }
 }
 
 /// The bodies of a case, whichever way it lists them.
@@ -77,38 +84,42 @@ pub fn active_pairs(case: &Case, bodies: &[BodyCase]) -> Vec<(usize, usize)> {
 /// Converts a case.
 ///
 /// # Errors
-/// Where the case names something unknown or a number is invalid.
+/// Where the case names something unknown.
 pub fn convert(case: &Case, meshes: &Meshes) -> Result<Converted, CliError> {
     let list = bodies(case);
     let pairs = active_pairs(case, &list);
-    let mut built = Vec::new();
+    let mut actors = Vec::new();
     for (i, body) in list.iter().enumerate() {
-        let mesh = mesh_of(body, meshes)?;
-        let needed = pairs.iter().any(|&(_, b)| b == i);
-        let collider = collider(body, mesh.as_ref().map(|m| &m.1))?;
-        if let (true, CaseCollider::Unsupported(reason)) = (needed, &collider) {
-            return Ok(Converted::Unsupported(reason.clone()));
-        }
-        let motion = case.kinematic.get(&body.name).map_or(&[][..], Vec::as_slice);
-        built.push((convert_body(body, mesh.as_ref().map(|m| &m.1), collider, motion)?, mesh));
-    }
-    let (scene_bodies, meshes): (Vec<Body>, Vec<_>) =
-        built.into_iter().map(|(b, m)| (b, m.map(|m| m.0))).unzip();
-    let mut scene = Scene::new(case.gravity.into(), scene_bodies)?;
-    scene.pairs = pairs;
-    if !case.pair_override.is_empty() {
-        scene.overrides.push(Override { bodies: [0, 1], values: pair_override(case)? });
-    }
-    let simulator = Simulator::new(scene, settings(case)?, durations(case)?)?;
-    let mut parameters = simulator.parameters();
-    if let Some(w) = case.wrench {
-        let wrench = Wrench {
-            force: Vector3::new(w[0], w[1], w[2]),
-            torque: Vector3::new(w[3], w[4], w[5]),
+        let collider = match collider(body) {
+            Ok(collider) => collider,
+            Err(reason) if pairs.iter().any(|&(_, b)| b == i) => {
+                return Ok(Converted::Unsupported(reason));
+            }
+            // No active pair asks for its distance, but that there is one decides about the threshold padding.
+            Err(_) => Collider::Field(ColliderField::Sphere(SphereField {
+                center: [0.0; 3],
+                radius: 1.0,
+            })),
         };
-        parameters.wrenches = vec![wrench; simulator.steps()];
+        let motion = case.kinematic.get(&body.name).map_or(&[][..], Vec::as_slice);
+        actors.push(actor(body, meshes, collider, motion)?);
     }
-    Ok(Converted::Ready(Box::new(Prepared { simulator, parameters, meshes })))
+    let name = |i: usize| list[i].name.clone();
+    let wrenches = case.wrench.map(|w| AppliedWrench {
+        actor: name(0),
+        force: [w[0], w[1], w[2]],
+        torque: [w[3], w[4], w[5]],
+        ..AppliedWrench::default()
+    });
+    Ok(Converted::Ready(Box::new(SceneFile {
+        gravity: case.gravity,
+        only: Some(pairs.iter().map(|&(a, b)| [name(a), name(b)]).collect()),
+        solver: solver(case)?,
+        actors,
+        pairs: pair_override(case, &list)?,
+        wrenches: wrenches.into_iter().collect(),
+        ..SceneFile::default()
+    })))
 }
 
 /// Method of a name in the reference format.
@@ -132,7 +143,7 @@ pub fn method(name: &str) -> Result<Method, CliError> {
     })
 }
 
-fn settings(case: &Case) -> Result<Settings, CliError> {
+fn solver(case: &Case) -> Result<Solver, CliError> {
     let schedule = match case.dissipation.as_deref() {
         None | Some("default") => DissipationSchedule::CurrentGeometry,
         Some("explicit") => DissipationSchedule::StageStart,
@@ -142,7 +153,7 @@ fn settings(case: &Case) -> Result<Settings, CliError> {
             return Err(CliError::Value { field: "dissipation", found: found.into(), allowed });
         }
     };
-    let ramp = match case.friction.as_deref() {
+    let friction_ramp = match case.friction.as_deref() {
         None | Some("C1") => FrictionRamp::C1,
         Some("Cinf") => FrictionRamp::Smooth,
         Some(found) => {
@@ -150,39 +161,39 @@ fn settings(case: &Case) -> Result<Settings, CliError> {
             return Err(CliError::Value { field: "friction", found: found.into(), allowed });
         }
     };
-    Ok(Settings {
+    let listed = case.dts.is_some();
+    Ok(Solver {
         method: method(&case.method)?,
-        law: ContactLaw { schedule, fade: case.fade.unwrap_or(true), ramp },
-        newton: NewtonSettings {
-            tolerance: NEWTON_TOLERANCE,
-            iterations: NEWTON_ITERATIONS,
-            on_failure: OnFailure::Continue,
-            ..NewtonSettings::default()
-        },
+        dt: case.dt.filter(|_| !listed),
+        steps: case.steps.filter(|_| !listed),
+        steps_s: case.dts.clone(),
+        schedule: Some(schedule),
+        fade: case.fade.unwrap_or(true),
+        friction_ramp,
         initial_rate: InitialRate::FirstStep,
+        tolerance: NEWTON_TOLERANCE,
+        iterations: NEWTON_ITERATIONS,
+        on_failure: OnFailure::Continue,
+        ..Solver::default()
     })
 }
 
-fn durations(case: &Case) -> Result<Vec<f64>, CliError> {
-    match (&case.dts, case.dt, case.steps) {
-        (Some(dts), _, _) => Ok(dts.clone()),
-        (None, Some(dt), Some(steps)) => Ok(vec![dt; steps]),
-        _ => {
-            let found = "neither `dts` nor `dt` with `steps`".into();
-            Err(CliError::Value { field: "time grid", found, allowed: "one of them" })
-        }
+fn pair_override(case: &Case, bodies: &[BodyCase]) -> Result<Vec<Pair>, CliError> {
+    if case.pair_override.is_empty() {
+        return Ok(Vec::new());
     }
-}
-
-fn pair_override(case: &Case) -> Result<PairOverride, CliError> {
-    let mut values = PairOverride::default();
+    let [a, b] = bodies else {
+        let found = format!("{} bodies", bodies.len());
+        return Err(CliError::Value { field: "pair_override", found, allowed: "two bodies" });
+    };
+    let mut pair = Pair { actors: [a.name.clone(), b.name.clone()], ..Pair::default() };
     for (key, &x) in &case.pair_override {
         let place = match key.as_str() {
-            "k" => &mut values.stiffness,
-            "vf" => &mut values.falloff_speed,
-            "ct" => &mut values.viscous_friction,
-            "mu" => &mut values.friction,
-            "cn" => &mut values.damping,
+            "k" => &mut pair.k,
+            "vf" => &mut pair.v_f,
+            "ct" => &mut pair.c_t,
+            "mu" => &mut pair.mu,
+            "cn" => &mut pair.c_n,
             _ => {
                 let allowed = "k, vf, ct, mu, cn";
                 return Err(CliError::Value { field: "pair_override", found: key.clone(), allowed });
@@ -190,66 +201,52 @@ fn pair_override(case: &Case) -> Result<PairOverride, CliError> {
         };
         *place = Some(x);
     }
-    Ok(values)
+    Ok(vec![pair])
 }
 
-enum CaseCollider {
-    None,
-    Field(Collider),
-    Unsupported(String),
-}
-
-fn unsupported(kind: &str, body: &BodyCase) -> CaseCollider {
-    CaseCollider::Unsupported(format!("it needs a {kind} collider (body '{}')", body.name))
-}
-
-fn collider(body: &BodyCase, mesh: Option<&TriangleMesh>) -> Result<CaseCollider, CliError> {
-    let field = match (body.collider.as_str(), &body.shape, mesh) {
-        ("none", ..) => return Ok(CaseCollider::None),
-        ("auto" | "plane", Shape::Plane { plane }, _) => {
-            Collider::half_space(plane.normal.into(), plane.distance)?
+/// The collider of a body, or why there is none yet.
+fn collider(body: &BodyCase) -> Result<Collider, String> {
+    let needs = |kind: &str| Err(format!("it needs a {kind} collider, which is not built yet"));
+    let kind = match (body.collider.as_str(), &body.shape) {
+        ("none", _) => ColliderKind::None,
+        ("auto" | "plane", Shape::Plane { .. }) => ColliderKind::Plane,
+        ("auto" | "sphere", Shape::Sphere { .. }) | ("sphere", Shape::Mesh(_)) => {
+            ColliderKind::Sphere
         }
-        ("auto" | "sphere", Shape::Sphere { sphere }, _) => {
-            Collider::sphere(sphere.center.into(), sphere.radius)?
-        }
-        ("sphere", _, Some(mesh)) => {
-            let (center, half) = bounds(mesh);
-            Collider::sphere(center, half.min())?
-        }
-        ("box", _, Some(mesh)) => {
-            let (center, half) = bounds(mesh);
-            Collider::cuboid(center, half)?
-        }
-        ("auto" | "sdf", _, Some(_)) => return Ok(unsupported("grid SDF", body)),
-        ("mesh", _, Some(_)) => return Ok(unsupported("triangle mesh", body)),
-        (kind, ..) => return Ok(unsupported(kind, body)),
+        ("box", Shape::Mesh(_)) => ColliderKind::Box,
+        ("auto" | "sdf", _) => return needs("grid SDF"),
+        ("mesh", _) => return needs("triangle mesh"),
+        (kind, _) => return needs(kind),
     };
-    Ok(CaseCollider::Field(field))
+    Ok(Collider::Named(kind))
 }
 
-/// Centre and half extents of the local bounding box (m).
-fn bounds(mesh: &TriangleMesh) -> (Vector3<f64>, Vector3<f64>) {
-    let infinite = Vector3::repeat(f64::INFINITY);
-    let (low, high) = mesh
-        .vertices()
-        .iter()
-        .fold((infinite, -infinite), |(low, high), v| (low.inf(v), high.sup(v)));
-    ((low + high) * 0.5, (high - low) * 0.5)
+fn shape(body: &BodyCase, meshes: &Meshes) -> Result<SceneShape, CliError> {
+    match &body.shape {
+        Shape::Plane { plane } => {
+            Ok(SceneShape::Plane(PlaneField { normal: plane.normal, offset: plane.distance }))
+        }
+        Shape::Sphere { sphere } => Ok(SceneShape::Sphere(SphereField {
+            center: sphere.center,
+            radius: sphere.radius,
+        })),
+        Shape::Mesh(spec) => match meshes.find(spec) {
+            // The very triangles of the reference: samples depend on how faces are cut.
+            Some((_, mesh)) => Ok(SceneShape::Triangles(Triangles {
+                vertices: mesh.vertices.clone(),
+                triangles: mesh.triangles.clone(),
+            })),
+            None => {
+                let allowed = "a mesh of `_meshes.json`";
+                Err(CliError::Value { field: "shape", found: spec.to_string(), allowed })
+            }
+        },
+    }
 }
 
-fn mesh_of(body: &BodyCase, meshes: &Meshes) -> Result<Option<(String, TriangleMesh)>, CliError> {
-    let Shape::Mesh(spec) = &body.shape else { return Ok(None) };
-    let Some((key, mesh)) = meshes.find(spec) else {
-        let allowed = "a mesh of `_meshes.json`";
-        return Err(CliError::Value { field: "shape", found: spec.to_string(), allowed });
-    };
-    let vertices = mesh.vertices.iter().map(|v| Vector3::from(*v)).collect();
-    Ok(Some((key.into(), TriangleMesh::new(vertices, mesh.triangles.clone())?)))
-}
-
-fn pose(p: &PoseCase) -> Pose {
+fn pose(p: &PoseCase) -> ActorPose {
     let [x, y, z, w] = p.quat;
-    Pose { position: p.pos.into(), rotation: so3::from_quaternion([w, x, y, z]) }
+    ActorPose { position: p.pos, quaternion: Some([w, x, y, z]), rotation_vector: None }
 }
 
 fn rule(body: &BodyCase) -> Result<TriangleRule, CliError> {
@@ -261,53 +258,50 @@ fn rule(body: &BodyCase) -> Result<TriangleRule, CliError> {
     })
 }
 
-fn convert_body(
+fn actor(
     body: &BodyCase,
-    mesh: Option<&TriangleMesh>,
-    collider: CaseCollider,
+    meshes: &Meshes,
+    collider: Collider,
     motion: &[PoseCase],
-) -> Result<Body, CliError> {
-    let mut out = Body::fixed(&body.name);
-    out.pose = pose(&PoseCase { pos: body.pos, quat: body.quat });
-    out.contact = contact(&body.contact);
-    out.collider = match collider {
-        CaseCollider::None => None,
-        CaseCollider::Field(field) => Some(field),
-        // No active pair asks for its distance; that there is one matters for the threshold padding.
-        CaseCollider::Unsupported(_) => Some(Collider::sphere(Vector3::zeros(), 1.0)?),
+) -> Result<Actor, CliError> {
+    let common = Actor {
+        name: body.name.clone(),
+        fixed: body.fixed,
+        pose: pose(&PoseCase { pos: body.pos, quat: body.quat }),
+        shape: Some(shape(body, meshes)?),
+        collider,
+        contact: contact(&body.contact),
+        ..Actor::default()
     };
     if body.fixed {
-        out.kind = BodyKind::Static { motion: motion.iter().map(pose).collect() };
-        return Ok(out);
+        let motion = (!motion.is_empty()).then(|| motion.iter().map(pose).collect());
+        return Ok(Actor { samples: Some(Samples::None), motion, ..common });
     }
-    let Some(mesh) = mesh else {
-        let (field, found) = ("shape of a dynamic body", "analytic".into());
-        return Err(CliError::Value { field, found, allowed: "a mesh" });
-    };
-    let mass = match (body.mass, body.density) {
-        (Some(mass), _) => MassProperties::of_mesh_with_mass(mesh, mass)?,
-        (None, density) => MassProperties::of_mesh(mesh, density.unwrap_or(1000.0))?,
-    };
-    out.kind = BodyKind::Dynamic { mass };
-    out.velocity = body.v.unwrap_or_default().into();
-    out.angular_velocity = body.w.unwrap_or_default().into();
-    out.samples = Some(SurfaceSamples::from_mesh(mesh, rule(body)?));
-    Ok(out)
+    let density = if body.mass.is_some() { None } else { body.density.or(Some(1000.0)) };
+    Ok(Actor {
+        mass: body.mass,
+        density,
+        velocity: body.v.unwrap_or_default(),
+        angular_velocity: body.w.unwrap_or_default(),
+        quadrature: Some(rule(body)?),
+        ..common
+    })
 }
 
-fn contact(c: &ContactCase) -> ContactParams {
-    ContactParams {
-        stiffness: c.k,
-        smoothing: c.eps,
-        threshold: c.delta,
-        threshold_padding: c.delta_extra,
-        max_alignment: c.m,
-        friction: c.mu,
-        viscous_friction: c.ct,
-        damping: c.cn,
+fn contact(c: &ContactCase) -> Contact {
+    Contact {
+        k: c.k,
+        epsilon: c.eps,
+        delta: c.delta,
+        delta_extra: c.delta_extra,
+        m: c.m,
+        mu: c.mu,
+        c_t: c.ct,
+        c_n: c.cn,
         // Zero has the meaning of the limit: full friction at any speed.
-        falloff_speed: c.vf.max(f64::MIN_POSITIVE),
+        v_f: c.vf.max(f64::MIN_POSITIVE),
         collider_normal: c.fric_coll_normal,
+        ..Contact::default()
     }
 }
 

@@ -15,12 +15,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What `worst` is.
-pub(super) const MEASURE: &str = "gradient deviation / allowed (stated error + floor)";
+pub(super) const MEASURE: &str = "gradient deviation / (stated error + 1e-12/h)";
 /// Largest deviation by what is allowed.
 pub(super) const TOLERANCE: f64 = 1.0;
-/// Allowed beside the stated error, relative to the largest entry of the parameter's gradient: a difference of
-/// two extrapolations estimates its own error to an order of magnitude only.
-const FLOOR: f64 = 1e-8;
+/// What the reference's outputs repeat to (m, rad): its difference quotient of step `h` is off by this over `h`,
+/// which a difference of two extrapolations does not always show.
+const OUTPUT_ROUNDING: f64 = 1e-12;
+/// Largest deviation of the outputs themselves (m, rad).
+const VALUE_TOLERANCE: f64 = 1e-9;
 const OUTPUTS: [&str; 6] = ["x", "y", "z", "rx", "ry", "rz"];
 /// Directions of one pass.
 const WIDTH: usize = 8;
@@ -37,6 +39,7 @@ pub(super) struct Record {
 struct Recorded {
     d: [f64; 6],
     error: [f64; 6],
+    h: f64,
     reliable: bool,
 }
 
@@ -81,16 +84,19 @@ pub(super) fn judge(record: &Record, prepared: &Prepared) -> Result<CaseReport, 
             worst.see(entry.worst.value, || entry.worst.place.clone());
         } else {
             notes.push(format!(
-                "unreliable, not judged: d({}) differs by {:.1e} of the gradient's size",
+                "unreliable, not judged: d({} differs by {:.1e} of the gradient's size",
                 entry.relative.place, entry.relative.value
             ));
         }
         entries.push(entry.json(&ours));
     }
-    let verdict = if worst.value <= TOLERANCE {
-        Verdict::Passed
+    let verdict = if !(value_deviation.value <= VALUE_TOLERANCE) {
+        let Worst { value, place } = &value_deviation;
+        Verdict::Disagrees(format!("{place} itself differs by {value:.1e}"))
+    } else if !(worst.value <= TOLERANCE) {
+        Verdict::Disagrees(format!("d({} is off by {:.1} × the allowed", worst.place, worst.value))
     } else {
-        Verdict::Disagrees(format!("d({}) is off by {:.1} × the allowed", worst.place, worst.value))
+        Verdict::Passed
     };
     Ok(CaseReport {
         name: record.case.name.clone(),
@@ -129,7 +135,7 @@ fn compare<'a>(name: &'a str, ours: &[f64; 6], recorded: &'a Recorded) -> Entry<
     let (mut worst, mut relative) = (Worst::default(), Worst::default());
     for i in 0..6 {
         let deviation = (ours[i] - recorded.d[i]).abs();
-        let allowed = recorded.error[i] + FLOOR * scale.max(f64::MIN_POSITIVE);
+        let allowed = recorded.error[i] + OUTPUT_ROUNDING / recorded.h;
         let place = || format!("{})/d({name}", OUTPUTS[i]);
         worst.see(deviation / allowed, place);
         relative.see(deviation / scale.max(f64::MIN_POSITIVE), place);

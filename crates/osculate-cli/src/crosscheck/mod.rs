@@ -147,7 +147,7 @@ fn judge<R>(
 ) -> Result<CaseReport, CliError> {
     let record = load(path)?;
     match convert(case(&record), meshes)? {
-        Converted::Ready(prepared) => judge(&record, &prepared),
+        Converted::Ready(scene) => judge(&record, &Prepared::new(&scene)?),
         Converted::Unsupported(reason) => {
             Ok(CaseReport::without_run(&case(&record).name, Verdict::Unsupported(reason)))
         }
