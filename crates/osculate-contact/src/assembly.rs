@@ -380,3 +380,7 @@ fn seed<const N: usize, T: Scalar>(v: &Vector3<T>, first: usize) -> Vector3<Jet<
         Jet::variable(v.z, first + 2),
     )
 }
+
+#[cfg(test)]
+#[path = "assembly_tests.rs"]
+mod tests;

@@ -1,0 +1,325 @@
+//! `K` and the pullback of a pair against jets through the poses of both bodies.
+
+use super::*;
+use crate::FrictionRamp;
+use crate::sample::Status;
+use osculate_math::{se3::Pose, so3};
+
+/// Exact derivatives computed twice: rounding only, relative to the largest entry.
+const EXACT: f64 = 1e-12;
+const DURATION: f64 = 0.01;
+/// Poses now (12) and at stage start (12), parameters (8), dimensions (6), centre of the collider (3).
+const DIRECTIONS: usize = 24 + PAIR_PARAMETERS + DIMENSIONS + 3;
+
+/// What a pair depends on.
+#[derive(Clone)]
+struct Numbers<T> {
+    now: [Pose<T>; 2],
+    start: [Pose<T>; 2],
+    params: PairParams<T>,
+    collider: Collider<T>,
+    center: Vector3<T>,
+    points: Vec<Vector3<T>>,
+}
+
+struct Pair {
+    law: ContactLaw,
+    normals: Option<Vec<Vector3<f64>>>,
+    weights: Vec<f64>,
+    numbers: Numbers<f64>,
+}
+
+fn params(collider_normal: bool) -> PairParams {
+    PairParams {
+        stiffness: 2.0,
+        smoothing: 0.1,
+        threshold: 0.05,
+        max_alignment: 0.2,
+        friction: 0.4,
+        viscous_friction: 0.3,
+        damping: 0.7,
+        falloff_speed: 0.5,
+        collider_normal,
+    }
+}
+
+/// Colliders with a point of their surface and the normal there.
+fn colliders() -> [(Collider, Vector3<f64>, Vector3<f64>); 4] {
+    let n = Vector3::new(0.0, 0.6, 0.8);
+    let edge = Vector3::new(1.0, 0.0, 1.0).normalize();
+    let cuboid = Collider::cuboid(Vector3::zeros(), Vector3::new(0.5, 0.6, 0.7)).unwrap();
+    [
+        (Collider::half_space(n * 1.7, 0.2).unwrap(), n * 0.2 + Vector3::new(0.3, 0.08, -0.06), n),
+        (Collider::sphere(Vector3::zeros(), 0.8).unwrap(), n * 0.8, n),
+        (cuboid, Vector3::new(0.1, 0.2, 0.7), Vector3::z()),
+        (cuboid, Vector3::new(0.5, 0.2, 0.7), edge),
+    ]
+}
+
+fn turn(v: [f64; 3]) -> Matrix3<f64> {
+    so3::exp(&Vector3::from(v))
+}
+
+/// Four samples about depth `phi`, moved by `velocity` (collider axes) during the stage while both bodies turn.
+fn pair(
+    (collider, surface, n): (Collider, Vector3<f64>, Vector3<f64>),
+    (phi, velocity): (f64, [f64; 3]),
+    law: ContactLaw,
+    (normals, collider_normal): (bool, bool),
+) -> Pair {
+    let center = Vector3::new(0.03, -0.02, 0.05);
+    let points: Vec<_> = (0..4)
+        .map(|i| {
+            let s = f64::from(i);
+            Vector3::new(0.2 + 4e-3 * s, -0.1 - 3e-3 * s, 0.15 + 2e-3 * s * s)
+        })
+        .collect();
+    // The collider's local origin is at c_B − R_B X_cB; sample 0 of the colliding body goes where it is wanted.
+    let place = |p: Vector3<f64>, b: Pose, r: Matrix3<f64>| {
+        let world = b.position + b.rotation * (p - center);
+        Pose { position: world - r * points[0], rotation: r }
+    };
+    let b = Pose { position: Vector3::new(0.4, -0.3, 0.9), rotation: turn([0.5, -0.8, 0.3]) };
+    let turned = |r: Matrix3<f64>, w: [f64; 3]| turn(w.map(|x| -x * DURATION)) * r;
+    let b0 = Pose {
+        position: b.position - Vector3::new(0.2, 0.1, -0.1) * DURATION,
+        rotation: turned(b.rotation, [0.3, 0.2, -0.4]),
+    };
+    let p = surface + n * phi;
+    let r = turn([-0.4, 0.9, 1.1]);
+    let a = place(p, b, r);
+    let a0 = place(p - Vector3::from(velocity) * DURATION, b0, turned(r, [-0.2, 0.5, 0.1]));
+    // Nearly opposing the field, so that alignment and fading have derivatives.
+    let tilt = turn([0.5, -0.3, 0.2]);
+    let normal = |i: usize| {
+        let spread = turn([0.02 * i as f64, 0.01, 0.0]);
+        spread * tilt * (a.rotation.transpose() * b.rotation * -n)
+    };
+    Pair {
+        law,
+        normals: normals.then(|| (0..4).map(normal).collect()),
+        weights: vec![0.3, 0.2, 0.4, 0.1],
+        numbers: Numbers {
+            now: [a, b],
+            start: [a0, b0],
+            params: params(collider_normal),
+            collider,
+            center,
+            points,
+        },
+    }
+}
+
+impl Pair {
+    fn stage<'a, T: Scalar>(&'a self, x: &'a Numbers<T>) -> PairStage<'a, T> {
+        PairStage {
+            law: &self.law,
+            params: &x.params,
+            collider: &x.collider,
+            points: &x.points,
+            weights: &self.weights,
+            normals: self.normals.as_deref(),
+            now: Pullback::new(&x.now[0], &x.now[1], x.center),
+            start: Pullback::new(&x.start[0], &x.start[1], x.center),
+            duration: DURATION,
+        }
+    }
+
+    /// `r` in world axes.
+    fn residual<T: Scalar>(&self, x: &Numbers<T>) -> [Vector3<T>; 4] {
+        let mut w = Wrenches::default();
+        self.stage(x).add_forces(&mut w);
+        let r = x.now[1].rotation;
+        [-(r * w.force), -(r * w.torque_a), r * w.force, r * w.torque_b]
+    }
+
+    fn lift<T: Scalar>(&self) -> Numbers<T> {
+        let x = &self.numbers;
+        Numbers {
+            now: x.now.map(|p| p.lift()),
+            start: x.start.map(|p| p.lift()),
+            params: x.params.map(T::from),
+            collider: x.collider.with_dimensions(&x.collider.dimensions().map(T::from)),
+            center: x.center.map(T::from),
+            points: x.points.iter().map(|p| p.map(T::from)).collect(),
+        }
+    }
+
+    /// Everything but the samples, seeded; poses by world increments.
+    fn seeded(&self) -> Numbers<Jet<DIRECTIONS>> {
+        let mut x = self.lift::<Jet<DIRECTIONS>>();
+        let v = |k: usize| Vector3::from_fn(|i, _| Jet::variable(0.0, k + i));
+        for body in 0..2 {
+            x.now[body] = x.now[body].incremented(&v(6 * body), &v(6 * body + 3));
+            x.start[body] = x.start[body].incremented(&v(12 + 6 * body), &v(15 + 6 * body));
+        }
+        let (params, dimensions) = (x.params.to_array(), x.collider.dimensions());
+        let at = |y: f64, k: usize| Jet::variable(y, k);
+        x.params = PairParams::from_array(
+            std::array::from_fn(|j| at(params[j].re, 24 + j)),
+            x.params.collider_normal,
+        );
+        x.collider =
+            x.collider.with_dimensions(&std::array::from_fn(|j| at(dimensions[j].re, 32 + j)));
+        x.center += v(38);
+        x
+    }
+
+    fn status(&self) -> Status {
+        self.stage(&self.numbers).traction(0).status
+    }
+}
+
+/// Every regime, with the status that sample 0 has (without normals, and not for `StageStart`).
+const REGIMES: [(&str, f64, [f64; 3], Status); 7] = [
+    ("apart", 0.3, [0.2, 0.1, -0.1], Status::Apart),
+    ("touching, stick", -0.02, [0.1, 0.05, -0.3], Status::Contact),
+    ("touching, slip", -0.02, [1.2, -0.7, -0.3], Status::Contact),
+    ("deep, stick", -0.25, [0.1, 0.05, 0.3], Status::Contact),
+    ("deep, slip", -0.25, [1.2, -0.7, 0.3], Status::Contact),
+    ("leaving", 0.08, [1.5, 9.0, 12.0], Status::Apart),
+    ("arriving", -0.02, [-1.5, -9.0, -12.0], Status::Contact),
+];
+
+fn for_every_pair(mut check: impl FnMut(&str, &Pair)) {
+    for schedule in DissipationSchedule::ALL {
+        for (ramp, fade) in [(FrictionRamp::C1, true), (FrictionRamp::Smooth, false)] {
+            let law = ContactLaw { schedule, fade, ramp };
+            for collider in colliders() {
+                for normals in [(true, true), (true, false), (false, true)] {
+                    for (regime, phi, velocity, status) in REGIMES {
+                        let pair = pair(collider, (phi, velocity), law, normals);
+                        let name = format!("{regime}, {law:?}, {:?}, {normals:?}", collider.0);
+                        if schedule != DissipationSchedule::StageStart {
+                            assert_eq!(pair.status(), status, "{name}");
+                        }
+                        check(&name, &pair);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn assert_close(name: &str, found: &[f64], exact: &[f64]) -> f64 {
+    let scale = exact.iter().chain(found).fold(0.0_f64, |m, x| m.max(x.abs()));
+    let mut worst = 0.0_f64;
+    for (i, (a, b)) in found.iter().zip(exact).enumerate() {
+        let error = (a - b).abs();
+        assert!(error <= EXACT * scale, "{name}: entry {i} is {a}, by jets {b}");
+        worst = worst.max(if scale > 0.0 { error / scale } else { 0.0 });
+    }
+    worst
+}
+
+#[test]
+fn stage_matrix_is_the_derivative_of_the_residual_by_both_poses() {
+    let (mut worst, mut touched) = (0.0_f64, 0);
+    for_every_pair(|name, pair| {
+        let r = pair.residual(&pair.seeded());
+        for (colliding, collider) in [(true, true), (true, false), (false, true)] {
+            let (mut w, mut blocks) = (Wrenches::default(), Blocks::default());
+            let moving = Moving { colliding, collider };
+            pair.stage(&pair.numbers).add_forces_and_jacobian(moving, &mut w, &mut blocks);
+            let moves = |k: usize| if k < 2 { colliding } else { collider };
+            let turn = pair.numbers.now[1].rotation;
+            let (mut found, mut exact) = (Vec::new(), Vec::new());
+            // Blocks of a body that does not move are nobody's.
+            for (row, column) in (0..16).map(|k| (k / 4, k % 4)) {
+                if moves(row) && moves(column) {
+                    let world = turn * blocks.0[row][column] * turn.transpose();
+                    for (i, j) in (0..9).map(|k| (k / 3, k % 3)) {
+                        found.push(world[(i, j)]);
+                        exact.push(r[row][i].eps[3 * column + j]);
+                    }
+                }
+            }
+            worst = worst.max(assert_close(name, &found, &exact));
+            touched += usize::from(w.magnitude > 0.0);
+        }
+        // Value and wrench of both routes are the same bits.
+        let (mut w, mut plain) = (Wrenches::default(), Wrenches::default());
+        let moving = Moving { colliding: true, collider: true };
+        let stage = pair.stage(&pair.numbers);
+        stage.add_forces_and_jacobian(moving, &mut w, &mut Blocks::default());
+        stage.add_forces(&mut plain);
+        assert_close(name, (w.force - plain.force).as_slice(), &[0.0; 3]);
+    });
+    println!("K = derivative by jets: worst {worst:.1e}, {touched} pairs with forces");
+    assert!(touched > 1000);
+}
+
+#[test]
+fn pullback_is_the_transposed_derivative_of_the_residual_by_everything() {
+    let mut worst = 0.0_f64;
+    let lambda = [[0.3, -0.7, 0.2], [0.5, 0.1, -0.4], [-0.6, 0.2, 0.9], [0.1, -0.3, 0.8]];
+    let lambda = lambda.map(Vector3::from);
+    for_every_pair(|name, pair| {
+        let (now, start) = (pair.numbers.now[1].rotation, pair.numbers.start[1].rotation);
+        let mut gradient = PairGradient::default();
+        let mut points = vec![Vector3::zeros(); pair.weights.len()];
+        pair.stage(&pair.numbers).add_gradient(
+            &lambda.map(|l| now.transpose() * l),
+            &mut gradient,
+            |i, x| points[i] += x,
+        );
+        let r = pair.residual(&pair.seeded());
+        let exact = |k: usize| (0..4).map(|b| lambda[b].dot(&r[b].map(|x| x.eps[k]))).sum();
+        let exact: [f64; DIRECTIONS] = std::array::from_fn(exact);
+        let world = |r: Matrix3<f64>, g: &[Vector3<f64>; 4]| g.map(|v| r * v);
+        let groups = [
+            ("now", world(now, &gradient.now).concat_rows(), 0..12),
+            ("start", world(start, &gradient.start).concat_rows(), 12..24),
+            ("parameters", gradient.params.to_vec(), 24..32),
+            ("dimensions", gradient.dimensions.to_vec(), 32..38),
+            ("centre", gradient.collider_center.as_slice().to_vec(), 38..41),
+        ];
+        for (group, found, range) in groups {
+            worst = worst.max(assert_close(&format!("{name}: {group}"), &found, &exact[range]));
+        }
+        for (i, found) in points.iter().enumerate() {
+            let mut x = pair.lift::<Jet<3>>();
+            x.points[i] = seed(&pair.numbers.points[i], 0);
+            let r = pair.residual(&x);
+            let exact = |k: usize| (0..4).map(|b| lambda[b].dot(&r[b].map(|x| x.eps[k]))).sum();
+            let exact: [f64; 3] = std::array::from_fn(exact);
+            worst = worst.max(assert_close(&format!("{name}: X{i}"), found.as_slice(), &exact));
+        }
+    });
+    println!("pullback = derivative by jets: worst {worst:.1e}");
+}
+
+trait ConcatRows {
+    fn concat_rows(&self) -> Vec<f64>;
+}
+
+impl ConcatRows for [Vector3<f64>; 4] {
+    fn concat_rows(&self) -> Vec<f64> {
+        self.iter().flat_map(|v| v.as_slice().to_vec()).collect()
+    }
+}
+
+#[test]
+fn retained_contacts_keep_their_dissipation_and_lose_their_normal_force() {
+    let law = ContactLaw { schedule: DissipationSchedule::StageStart, ..Default::default() };
+    let (_, phi, velocity, _) = REGIMES[5];
+    for collider in colliders() {
+        let pair = pair(collider, (phi, velocity), law, (true, true));
+        let traction = pair.stage(&pair.numbers).traction(0);
+        assert_eq!(traction.status, Status::Retained);
+        assert_eq!(traction.elastic, Vector3::zeros());
+        assert!(traction.dissipation.total().norm() > 0.0);
+    }
+}
+
+#[test]
+fn forces_of_a_pair_balance_and_their_torques_cancel_about_any_point() {
+    for_every_pair(|name, pair| {
+        let [fa, ta, fb, tb] = pair.residual(&pair.numbers);
+        let [a, b] = pair.numbers.now;
+        assert_close(name, (fa + fb).as_slice(), &[0.0; 3]);
+        let total = ta + tb + a.position.cross(&fa) + b.position.cross(&fb);
+        let scale = ta.norm() + tb.norm() + fa.norm();
+        assert!(total.norm() <= EXACT * scale, "{name}: {total:?}");
+    });
+}
