@@ -35,12 +35,26 @@ pub enum CliError {
     /// A value of a reference case that has no meaning here.
     #[error("{field} is '{found}', allowed: {allowed}")]
     Value { field: &'static str, found: String, allowed: &'static str },
+    /// A roll-out that failed after some steps, which were written.
+    #[error("{source}; the {steps} steps before it are in {}", folder.display())]
+    Stopped { steps: usize, folder: PathBuf, source: RunError },
+    /// A family that is not there.
+    #[error("no family is named '{found}', there are: {known}")]
+    UnknownFamily { found: String, known: String },
     /// A folder without reference cases.
     #[error("{}: no family folders (named f1… to f9…) with cases", path.display())]
     NoFamilies { path: PathBuf },
 }
 
 impl CliError {
+    /// 1 where a roll-out failed, else 2: the input is not valid.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Stopped { .. } | Self::Run(RunError::Step(_)) => 1,
+            _ => 2,
+        }
+    }
+
     /// An I/O error with what was attempted.
     pub fn io(action: &'static str, path: &Path, source: std::io::Error) -> Self {
         Self::Io { action, path: path.into(), source }

@@ -45,7 +45,8 @@ pub fn create_folder(path: &Path) -> Result<(), CliError> {
 pub fn list(path: &Path) -> Result<Vec<std::path::PathBuf>, CliError> {
     let fail = |e| CliError::io("list", path, e);
     let entries = fs::read_dir(path).map_err(fail)?;
-    let mut paths = entries.map(|e| e.map(|e| e.path())).collect::<Result<Vec<_>, _>>().map_err(fail)?;
+    let mut paths =
+        entries.map(|e| e.map(|e| e.path())).collect::<Result<Vec<_>, _>>().map_err(fail)?;
     paths.sort();
     Ok(paths)
 }

@@ -1,7 +1,15 @@
-//! The `osculate` command.
+//! The `osculate` command: one file a subcommand in [`commands`], and the cross-check against reference cases.
+//!
+//! `osculate --help` is the manual.
 
+mod cli;
+pub mod commands;
+mod console;
 pub mod crosscheck;
 mod error;
 pub mod files;
+mod table;
 
+pub use cli::{Cli, main};
+pub use console::{Console, Report};
 pub use error::CliError;

@@ -156,7 +156,8 @@ fn compare_step(
     }
     for own in ours.values() {
         let names = [own.colliding, own.collider].map(|i| &simulator.scene().bodies[i].name);
-        let place = || format!("step {step}, sample {} of {} on {}", own.sample, names[0], names[1]);
+        let place =
+            || format!("step {step}, sample {} of {} on {}", own.sample, names[0], names[1]);
         found.force.see(own.force.norm() / scale, place);
         let limit = threshold(prepared, own.colliding, own.collider);
         if (own.distance - limit).abs() > THRESHOLD_ROUNDING {

@@ -196,7 +196,11 @@ fn pair_override(case: &Case, bodies: &[BodyCase]) -> Result<Vec<Pair>, CliError
             "cn" => &mut pair.c_n,
             _ => {
                 let allowed = "k, vf, ct, mu, cn";
-                return Err(CliError::Value { field: "pair_override", found: key.clone(), allowed });
+                return Err(CliError::Value {
+                    field: "pair_override",
+                    found: key.clone(),
+                    allowed,
+                });
             }
         };
         *place = Some(x);
@@ -226,10 +230,9 @@ fn shape(body: &BodyCase, meshes: &Meshes) -> Result<SceneShape, CliError> {
         Shape::Plane { plane } => {
             Ok(SceneShape::Plane(PlaneField { normal: plane.normal, offset: plane.distance }))
         }
-        Shape::Sphere { sphere } => Ok(SceneShape::Sphere(SphereField {
-            center: sphere.center,
-            radius: sphere.radius,
-        })),
+        Shape::Sphere { sphere } => {
+            Ok(SceneShape::Sphere(SphereField { center: sphere.center, radius: sphere.radius }))
+        }
         Shape::Mesh(spec) => match meshes.find(spec) {
             // The very triangles of the reference: samples depend on how faces are cut.
             Some((_, mesh)) => Ok(SceneShape::Triangles(Triangles {

@@ -4,6 +4,7 @@ pub mod case;
 pub mod compare;
 mod contacts;
 pub mod convert;
+pub mod export;
 mod free;
 mod gradients;
 pub mod report;
@@ -59,9 +60,14 @@ pub fn families(path: &Path) -> Result<Vec<Family>, CliError> {
 }
 
 impl Family {
+    /// Short name, `f1`.
+    pub fn short(&self) -> &str {
+        self.folder.get(..2).unwrap_or(&self.folder)
+    }
+
     /// Whether a filter (`f1`, `f1_contact_law`) names it.
     pub fn is_named(&self, filter: &str) -> bool {
-        self.folder == filter || self.folder.split('_').next() == Some(filter)
+        self.folder == filter || self.short() == filter
     }
 
     /// The meshes its cases refer to: its own and, as a family may refer to those of another, its neighbours'.
@@ -94,19 +100,23 @@ impl Family {
             report
         };
         let reports = self.cases.par_iter().map(run).collect();
-        let (measure, tolerance) = match &self.folder[..2] {
+        let (measure, tolerance) = match self.short() {
             "f1" => (contacts::MEASURE, contacts::TOLERANCE),
             "f2" => (trajectories::MEASURE, trajectories::TOLERANCE),
             "f4" => (free::MEASURE, free::TOLERANCE),
             "f8" => (gradients::MEASURE, gradients::TOLERANCE),
             _ => ("not run", 0.0),
         };
-        Ok(FamilyReport::new(&self.folder, measure, tolerance, reports))
+        let mut report = FamilyReport::new(&self.folder, measure, tolerance, reports);
+        if self.short() == "f2" {
+            report.span = trajectories::span(report.reports());
+        }
+        Ok(report)
     }
 
     fn check_case(&self, path: &Path, meshes: &Meshes) -> CaseReport {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let outcome = match &self.folder[..2] {
+        let outcome = match self.short() {
             "f1" => judge(path, meshes, contacts::load, |r| &r.case, contacts::judge),
             "f2" => judge(path, meshes, trajectories::load, |r| &r.case, trajectories::judge),
             "f4" => judge(path, meshes, free::load, |r| &r.case, free::judge),
@@ -164,6 +174,8 @@ fn unconverged_note(trajectory: &Trajectory) -> Vec<String> {
     worst.map_or_else(Vec::new, |s| {
         let (n, all) = (trajectory.unconverged(), trajectory.stats.len());
         let (residual, tolerance) = (s.residual, s.tolerance);
-        vec![format!("{n} of {all} stages not converged, worst residual {residual:.1e} N > {tolerance:.1e} N")]
+        vec![format!(
+            "{n} of {all} stages not converged, worst residual {residual:.1e} N > {tolerance:.1e} N"
+        )]
     })
 }

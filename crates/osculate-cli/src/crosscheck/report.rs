@@ -72,12 +72,16 @@ pub struct FamilyReport {
     pub worst_case: Option<String>,
     /// Where in that case.
     pub worst_place: Option<String>,
+    /// What was compared, where that is not all.
+    pub span: Option<String>,
     /// Why cases were not run, with how many each.
     pub reasons: Vec<Reason>,
     /// The cases that disagree, with reasons.
     pub disagreements: Vec<Disagreement>,
     /// Every case that was run.
     pub details: Vec<Value>,
+    #[serde(skip)]
+    pub(crate) notes_matter: bool,
     #[serde(skip)]
     pub(crate) reports: Vec<CaseReport>,
 }
@@ -102,7 +106,12 @@ pub struct Disagreement {
 
 impl FamilyReport {
     /// Counts the cases of a family.
-    pub fn new(folder: &str, measure: &'static str, tolerance: f64, reports: Vec<CaseReport>) -> Self {
+    pub fn new(
+        folder: &str,
+        measure: &'static str,
+        tolerance: f64,
+        reports: Vec<CaseReport>,
+    ) -> Self {
         let count = |f: fn(&Verdict) -> bool| reports.iter().filter(|r| f(&r.verdict)).count();
         let worst = reports
             .iter()
@@ -120,9 +129,12 @@ impl FamilyReport {
             worst: worst.and_then(|r| r.worst),
             worst_case: worst.map(|r| r.name.clone()),
             worst_place: worst.map(|r| r.place.clone()),
+            span: None,
             reasons: reasons(&reports),
             disagreements: disagreements(&reports),
             details: reports.iter().filter(|r| r.worst.is_some()).map(detail).collect(),
+            // What was not judged is said aloud, spans of trajectories are summed up.
+            notes_matter: !folder.starts_with("f2"),
             reports,
         }
     }

@@ -99,3 +99,19 @@ fn verdict(worst: &Worst, properties: &Worst) -> Verdict {
         Verdict::Passed
     }
 }
+
+/// What was compared of all cases that were run.
+pub(super) fn span(reports: &[CaseReport]) -> Option<String> {
+    let of = |r: &CaseReport, key: &str| r.details.get(key)?.as_f64();
+    let spans: Vec<(f64, f64)> =
+        reports.iter().filter_map(|r| Some((of(r, "span_s")?, of(r, "recorded_s")?))).collect();
+    let whole = spans.iter().filter(|(judged, all)| judged >= all).count();
+    let parts = spans.iter().filter(|(judged, all)| judged < all);
+    let least = parts.clone().map(|(judged, all)| judged / all).fold(f64::INFINITY, f64::min);
+    let n = spans.len();
+    let part = match parts.count() {
+        0 => String::new(),
+        some => format!(", {some} in part, at least {:.0} % of its time", 100.0 * least),
+    };
+    (n > 0).then(|| format!("compared in full: {whole} of {n} cases{part}"))
+}

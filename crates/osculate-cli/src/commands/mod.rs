@@ -1,0 +1,37 @@
+//! The subcommands. A new one is a file with `Args` and `run`, a variant below and its arm in [`Command::run`].
+
+pub mod crosscheck;
+pub mod gradcheck;
+pub mod import;
+pub mod simulate;
+
+use crate::{CliError, Console, Report};
+use clap::Subcommand;
+
+/// A subcommand.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Simulate a scene and write its motion, contacts, energies and solver statistics
+    Simulate(simulate::Args),
+    /// Compare adjoint, tangent and difference derivatives of a scene's outcome
+    Gradcheck(gradcheck::Args),
+    /// Compare the simulator with reference cases of another implementation
+    Crosscheck(crosscheck::Args),
+    /// Convert recordings of others into the layout used here
+    Import(import::Args),
+}
+
+impl Command {
+    /// Runs it.
+    ///
+    /// # Errors
+    /// Where input is not valid, files cannot be read or written, or a roll-out fails.
+    pub fn run(&self, console: &Console) -> Result<Report, CliError> {
+        match self {
+            Self::Simulate(args) => simulate::run(args),
+            Self::Gradcheck(args) => gradcheck::run(args, console),
+            Self::Crosscheck(args) => crosscheck::run(args, console),
+            Self::Import(args) => import::run(args),
+        }
+    }
+}

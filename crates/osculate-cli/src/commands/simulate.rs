@@ -1,0 +1,171 @@
+//! `osculate simulate`.
+
+mod tables;
+
+use crate::{CliError, Report, files, table};
+use osculate_dynamics::file::{BuiltScene, SceneFile};
+use osculate_dynamics::{Energies, RunError, Trajectory};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// Simulate a scene and write its motion, contacts, energies and solver statistics.
+///
+/// Writes into the folder `--out`, units SI, frames world:
+///
+///   trajectory.csv  step, t, and of each dynamic actor the position of its local origin, its quaternion (scalar
+///                   first), the velocity of its centre of mass and its angular velocity
+///   contacts.csv    every sample within reach of a collider at the end of each step: status, distance, alignment,
+///                   position, force on the colliding actor and its elastic, damping and friction parts
+///   energies.csv    kinetic, gravitational, contact and total energy after each step
+///   solver.csv      of each stage: iterations, residual, tolerance, whether it converged
+///
+/// Where a step fails, what was computed before is written and the error names the step and the body.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment, after_help = EXAMPLES)]
+pub struct Args {
+    /// Scene file (docs/scene.md)
+    pub scene: PathBuf,
+    /// Folder to write into; made if it does not exist
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  osculate simulate docs/examples/sliding_block.toml --out /tmp/block
+  osculate simulate docs/examples/cube_toss.toml --out /tmp/toss --json";
+
+/// Runs it.
+///
+/// # Errors
+/// Where the scene is not valid, a step fails or a file cannot be written.
+pub fn run(args: &Args) -> Result<Report, CliError> {
+    let scene = SceneFile::load(&args.scene)?;
+    let mut trajectory = Trajectory::default();
+    let outcome = scene.simulator.run_into(&scene.parameters, &mut trajectory);
+    if let Err(RunError::Scene(error)) = outcome {
+        return Err(error.into());
+    }
+    let run = Run::new(&scene, &trajectory)?;
+    files::create_folder(&args.out)?;
+    for (name, content) in [
+        ("trajectory.csv", tables::trajectory(&run)),
+        ("contacts.csv", tables::contacts(&run)?),
+        ("energies.csv", tables::energies(&run)),
+        ("solver.csv", tables::solver(&run)),
+    ] {
+        files::write(&args.out.join(name), content.as_bytes())?;
+    }
+    if let Err(source) = outcome {
+        let steps = run.steps;
+        return Err(CliError::Stopped { steps, folder: args.out.clone(), source });
+    }
+    report(args, &run)
+}
+
+/// A roll-out, whole or up to the step that failed.
+pub(super) struct Run<'a> {
+    scene: &'a BuiltScene,
+    trajectory: &'a Trajectory,
+    /// Completed steps.
+    steps: usize,
+    times: Vec<f64>,
+    energies: Vec<Energies>,
+}
+
+impl<'a> Run<'a> {
+    fn new(scene: &'a BuiltScene, trajectory: &'a Trajectory) -> Result<Self, CliError> {
+        let steps = trajectory.path.steps().end.saturating_sub(1);
+        let energies = (0..=steps)
+            .map(|k| scene.simulator.energies(trajectory, &scene.parameters, k))
+            .collect::<Result<_, _>>()?;
+        Ok(Self { scene, trajectory, steps, times: scene.simulator.times(), energies })
+    }
+}
+
+fn report(args: &Args, run: &Run<'_>) -> Result<Report, CliError> {
+    let (simulator, trajectory) = (&run.scene.simulator, run.trajectory);
+    let stats = &trajectory.stats;
+    let iterations: usize = stats.iter().map(|s| s.iterations).sum();
+    let most = stats.iter().map(|s| s.iterations).max().unwrap_or(0);
+    let mean = iterations as f64 / stats.len().max(1) as f64;
+    let unconverged = trajectory.unconverged();
+    let (first, last) = (run.energies[0], run.energies[run.steps]);
+    let contacts = simulator.contacts(trajectory, &run.scene.parameters, run.steps - 1)?.len();
+    let (bodies, rows) = final_poses(run);
+    let mut text = format!(
+        "{} steps to t = {} s, written to {}\n\n",
+        run.steps,
+        run.times[run.steps],
+        args.out.display()
+    );
+    text += &table::render(&rows, &[false, true, true, true, true, true, true, true]);
+    text += &format!(
+        "\nenergy    {:.6e} J at the start, {:.6e} J at the end\n\
+         contacts  {contacts} samples within reach of a collider at the end\n\
+         solver    {mean:.2} iterations a stage, at most {most}\n",
+        total(&first),
+        total(&last),
+    );
+    if unconverged > 0 {
+        text += &format!(
+            "warning   {unconverged} of {} stages did not converge: see solver.csv\n",
+            stats.len()
+        );
+    }
+    Ok(Report {
+        text,
+        json: json!({
+            "out": args.out,
+            "steps": run.steps,
+            "time_s": run.times[run.steps],
+            "bodies": bodies,
+            "energy_start_J": energy(&first),
+            "energy_end_J": energy(&last),
+            "contacts_at_end": contacts,
+            "solver": {
+                "stages": stats.len(),
+                "iterations": iterations,
+                "most_iterations": most,
+                "unconverged": unconverged,
+            },
+        }),
+        agrees: true,
+    })
+}
+
+/// Pose of each dynamic body at the end, for JSON and as rows of a table.
+fn final_poses(run: &Run<'_>) -> (Value, Vec<Vec<String>>) {
+    let header = ["actor", "x (m)", "y (m)", "z (m)", "q_w", "q_x", "q_y", "q_z"];
+    let mut rows = vec![header.map(String::from).to_vec()];
+    let mut bodies = Vec::new();
+    for body in run.scene.simulator.scene().dynamic_bodies() {
+        let name = &run.scene.simulator.scene().bodies[body].name;
+        let motion = tables::motion(run, run.steps, body);
+        let (p, q) = (motion.position, osculate_math::so3::to_quaternion(&motion.rotation));
+        let numbers = p.iter().chain(q.iter()).map(|x| format!("{x:.6}"));
+        rows.push(std::iter::once(name.clone()).chain(numbers).collect());
+        bodies.push(json!({
+            "name": name,
+            "position": p.as_slice(),
+            "quaternion_wxyz": q,
+            "velocity": motion.velocity.as_slice(),
+            "angular_velocity": motion.angular_velocity.as_slice(),
+        }));
+    }
+    (Value::Array(bodies), rows)
+}
+
+/// Kinetic, gravitational and contact energy (J).
+fn total(e: &Energies) -> f64 {
+    e.kinetic + e.gravitational + e.contact
+}
+
+fn energy(e: &Energies) -> Value {
+    json!({
+        "kinetic": e.kinetic,
+        "gravitational": e.gravitational,
+        "contact": e.contact,
+        "total": total(e),
+    })
+}

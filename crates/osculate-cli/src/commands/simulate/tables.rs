@@ -1,0 +1,127 @@
+//! The CSV files. Numbers are the shortest that read back to the same bits.
+
+use super::{Run, total};
+use crate::CliError;
+use nalgebra::Vector3;
+use osculate_contact::Status;
+use osculate_dynamics::Kinematics;
+use osculate_math::so3;
+use std::fmt::Write;
+
+/// A row of comma-separated values.
+fn push(text: &mut String, cells: impl IntoIterator<Item = String>) {
+    for (i, cell) in cells.into_iter().enumerate() {
+        if i > 0 {
+            text.push(',');
+        }
+        text.push_str(&cell);
+    }
+    text.push('\n');
+}
+
+fn numbers<'a>(x: impl IntoIterator<Item = &'a f64>) -> Vec<String> {
+    x.into_iter().map(|x| format!("{x:?}")).collect()
+}
+
+/// Motion of a body's local frame after some steps.
+pub(super) fn motion(run: &Run<'_>, step: usize, body: usize) -> Kinematics {
+    let center = run.scene.parameters.bodies[body].center;
+    run.trajectory.path.state(step)[body].kinematics(&center)
+}
+
+pub(super) fn trajectory(run: &Run<'_>) -> String {
+    let scene = run.scene.simulator.scene();
+    let columns = [
+        "position_x",
+        "position_y",
+        "position_z",
+        "quaternion_w",
+        "quaternion_x",
+        "quaternion_y",
+        "quaternion_z",
+        "velocity_x",
+        "velocity_y",
+        "velocity_z",
+        "angular_velocity_x",
+        "angular_velocity_y",
+        "angular_velocity_z",
+    ];
+    let mut text = String::from("step,t");
+    for body in scene.dynamic_bodies() {
+        for column in columns {
+            // Writing to a string does not fail.
+            let _ = write!(text, ",{}.{column}", scene.bodies[body].name);
+        }
+    }
+    text.push('\n');
+    for step in 0..=run.steps {
+        let mut row = vec![step.to_string(), format!("{:?}", run.times[step])];
+        for body in scene.dynamic_bodies() {
+            let m = motion(run, step, body);
+            row.extend(numbers(m.position.iter()));
+            row.extend(numbers(&so3::to_quaternion(&m.rotation)));
+            row.extend(numbers(m.velocity.iter().chain(m.angular_velocity.iter())));
+        }
+        push(&mut text, row);
+    }
+    text
+}
+
+pub(super) fn contacts(run: &Run<'_>) -> Result<String, CliError> {
+    let scene = run.scene.simulator.scene();
+    let mut text = String::from("step,t,colliding,collider,sample,status,distance,alignment");
+    for vector in ["position", "force", "elastic", "damping", "friction"] {
+        for axis in ["x", "y", "z"] {
+            let _ = write!(text, ",{vector}_{axis}");
+        }
+    }
+    text.push('\n');
+    for step in 0..run.steps {
+        let (simulator, parameters) = (&run.scene.simulator, &run.scene.parameters);
+        for c in simulator.contacts(run.trajectory, parameters, step)? {
+            let mut row = vec![
+                (step + 1).to_string(),
+                format!("{:?}", run.times[step + 1]),
+                scene.bodies[c.colliding].name.clone(),
+                scene.bodies[c.collider].name.clone(),
+                c.sample.to_string(),
+                status(c.status).into(),
+            ];
+            row.extend(numbers([&c.distance, &c.alignment]));
+            let vectors: [&Vector3<f64>; 5] =
+                [&c.position, &c.force, &c.elastic, &c.damping, &c.friction];
+            row.extend(vectors.iter().flat_map(|v| numbers(v.iter())));
+            push(&mut text, row);
+        }
+    }
+    Ok(text)
+}
+
+fn status(status: Status) -> &'static str {
+    match status {
+        Status::Apart => "apart",
+        Status::Rejected => "rejected",
+        Status::Contact => "contact",
+        Status::Retained => "retained",
+    }
+}
+
+pub(super) fn energies(run: &Run<'_>) -> String {
+    let mut text = String::from("step,t,kinetic,gravitational,contact,total\n");
+    for (step, e) in run.energies.iter().enumerate() {
+        let values = [run.times[step], e.kinetic, e.gravitational, e.contact, total(e)];
+        push(&mut text, std::iter::once(step.to_string()).chain(numbers(&values)));
+    }
+    text
+}
+
+pub(super) fn solver(run: &Run<'_>) -> String {
+    let stages = run.scene.simulator.settings().method.stages();
+    let mut text = String::from("step,stage,iterations,residual,tolerance,converged\n");
+    for (i, s) in run.trajectory.stats.iter().enumerate() {
+        let place = [i / stages, i % stages, s.iterations].map(|n| n.to_string());
+        let row = place.into_iter().chain(numbers([&s.residual, &s.tolerance]));
+        push(&mut text, row.chain([s.converged.to_string()]));
+    }
+    text
+}

@@ -1,0 +1,59 @@
+//! The only place that prints.
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::Value;
+use std::error::Error;
+use std::io::Write;
+
+/// What a command has to say.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// For people.
+    pub text: String,
+    /// For programs.
+    pub json: Value,
+    /// Whether every check agrees.
+    pub agrees: bool,
+}
+
+/// Where and how to print.
+#[derive(Clone, Copy, Debug)]
+pub struct Console {
+    /// One JSON document in place of text.
+    pub json: bool,
+}
+
+impl Console {
+    /// Prints a report on standard output.
+    pub fn print(&self, report: &Report) {
+        let mut out = std::io::stdout().lock();
+        // A reader that has seen enough closes the pipe: no reason to fail.
+        let _ = if self.json {
+            writeln!(out, "{:#}", report.json)
+        } else {
+            writeln!(out, "{}", report.text.trim_end())
+        };
+    }
+
+    /// A progress bar on standard error; silent off a terminal.
+    pub fn progress(&self, length: usize, what: &'static str) -> ProgressBar {
+        let bar = ProgressBar::new(length as u64).with_message(what);
+        let style = ProgressStyle::with_template("{msg} {bar:30} {pos}/{len} {eta}");
+        bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+    }
+}
+
+/// Prints an error with its causes on standard error.
+pub(crate) fn print_error(error: &dyn Error) {
+    let mut message = error.to_string();
+    let mut cause = error.source();
+    while let Some(source) = cause {
+        let text = source.to_string();
+        // Most messages already quote their cause.
+        if !message.contains(&text) {
+            message = format!("{message}: {text}");
+        }
+        cause = source.source();
+    }
+    let _ = writeln!(std::io::stderr().lock(), "error: {message}");
+}
