@@ -3,6 +3,8 @@
 #![allow(dead_code, reason = "each test binary uses a part")]
 #![allow(unreachable_pub, reason = "shared by test binaries")]
 
+pub mod laws;
+
 use nalgebra::{Matrix3, Vector3};
 use osculate_contact::{ContactLaw, ContactParams, DissipationSchedule, PairOverride};
 use osculate_dynamics::{
