@@ -19,25 +19,25 @@ pub enum CliError {
     Json { path: PathBuf, source: serde_json::Error },
     /// A scene file.
     #[error(transparent)]
-    File(#[from] FileError),
+    File(Box<FileError>),
     /// A scene that is not valid.
     #[error(transparent)]
-    Scene(#[from] SceneError),
+    Scene(Box<SceneError>),
     /// A roll-out that failed.
     #[error(transparent)]
-    Run(#[from] RunError),
+    Run(Box<RunError>),
     /// A shape or its mass properties.
     #[error(transparent)]
-    Geometry(#[from] GeometryError),
+    Geometry(Box<GeometryError>),
     /// Recordings.
     #[error(transparent)]
-    Recording(#[from] RecordingError),
+    Recording(Box<RecordingError>),
     /// A value of a reference case that has no meaning here.
     #[error("{field} is '{found}', allowed: {allowed}")]
     Value { field: &'static str, found: String, allowed: &'static str },
     /// A roll-out that failed after some steps, which were written.
     #[error("{source}; the {steps} steps before it are in {}", folder.display())]
-    Stopped { steps: usize, folder: PathBuf, source: RunError },
+    Stopped { steps: usize, folder: PathBuf, source: Box<RunError> },
     /// A family that is not there.
     #[error("no family is named '{found}', there are: {known}")]
     UnknownFamily { found: String, known: String },
@@ -50,7 +50,8 @@ impl CliError {
     /// 1 where a roll-out failed, else 2: the input is not valid.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Stopped { .. } | Self::Run(RunError::Step(_)) => 1,
+            Self::Stopped { .. } => 1,
+            Self::Run(error) if matches!(**error, RunError::Step(_)) => 1,
             _ => 2,
         }
     }
@@ -60,3 +61,22 @@ impl CliError {
         Self::Io { action, path: path.into(), source }
     }
 }
+
+/// Large errors are boxed, so that results stay small.
+macro_rules! boxed {
+    ($($variant:ident($error:ty)),*) => {$(
+        impl From<$error> for CliError {
+            fn from(error: $error) -> Self {
+                Self::$variant(Box::new(error))
+            }
+        }
+    )*};
+}
+
+boxed!(
+    File(FileError),
+    Recording(RecordingError),
+    Geometry(GeometryError),
+    Scene(SceneError),
+    Run(RunError)
+);

@@ -26,7 +26,7 @@ pub struct Args {
     /// Only this family (f1, or the name of its folder); may be repeated
     #[arg(long, value_name = "FAMILY")]
     pub family: Vec<String>,
-    /// Also write each convertible case as a scene file into DEST/<family>/<case>.toml
+    /// Also write each convertible case as a scene file into DEST/FAMILY/CASE.toml
     #[arg(long, value_name = "DEST")]
     pub export: Option<PathBuf>,
     /// List every case that was run

@@ -45,6 +45,8 @@ const NEWTON_TOLERANCE: f64 = 1e-13;
 const EXACT: f64 = 1e-10;
 /// Differences may be off by this relative to the derivative, beside their own error.
 const RELATIVE: f64 = 1e-6;
+/// What differences of roll-outs cannot see, relative to the scale of the gradient: rounding of the outcome over a step.
+const UNSEEN: f64 = 1e-8;
 /// Beyond this relative to the derivative, and to the scale of the gradient, an estimated error is no judge.
 const UNRELIABLE: (f64, f64) = (1e-4, 1e-6);
 /// Estimated errors are spreads: a deviation may be this many times as large.
@@ -84,6 +86,7 @@ pub fn run(args: &Args, console: &Console) -> Result<Report, CliError> {
             adjoint: by_adjoint[i],
             tangent: by_tangent[i],
             difference: by_difference[i],
+            at_edge: scales[i].is_none(),
             floor: largest / scales[i].unwrap_or(1.0),
         })
         .collect();
@@ -136,6 +139,8 @@ struct Row {
     adjoint: f64,
     tangent: f64,
     difference: Option<Difference>,
+    /// Whether its value may change to one side only.
+    at_edge: bool,
     /// A derivative that would change the outcome as much as the largest of all, for its parameter's scale.
     floor: f64,
 }
@@ -145,6 +150,7 @@ struct Row {
 enum Judgement {
     Agrees,
     Unreliable,
+    AtEdge,
     DifferenceDisagrees,
     AdjointDisagrees,
 }
@@ -154,6 +160,7 @@ impl Judgement {
         match self {
             Self::Agrees => "agrees",
             Self::Unreliable => "unreliable",
+            Self::AtEdge => "unreliable: at the edge of its range",
             Self::DifferenceDisagrees => "DIFFERENCE DISAGREES",
             Self::AdjointDisagrees => "ADJOINT AND TANGENT DISAGREE",
         }
@@ -166,13 +173,16 @@ impl Row {
         if !exact {
             return Judgement::AdjointDisagrees;
         }
+        if self.at_edge {
+            return Judgement::AtEdge;
+        }
         let Some(d) = self.difference else { return Judgement::Unreliable };
         let size = self.adjoint.abs().max(d.value.abs());
         if d.error > UNRELIABLE.0 * size && d.error > UNRELIABLE.1 * self.floor {
             return Judgement::Unreliable;
         }
         // Derivatives far below the largest are judged by what they change.
-        let allowed = (SPREADS * d.error).max(RELATIVE * size).max(EXACT * self.floor);
+        let allowed = (SPREADS * d.error).max(RELATIVE * size).max(UNSEEN * self.floor);
         if (self.adjoint - d.value).abs() <= allowed {
             Judgement::Agrees
         } else {
@@ -223,7 +233,7 @@ fn report(args: &Args, value: f64, rows: &[Row], near: usize, unconverged: usize
          {} adjoints and tangents disagree\n",
         rows.len(),
         count(Judgement::Agrees),
-        count(Judgement::Unreliable),
+        count(Judgement::Unreliable) + count(Judgement::AtEdge),
         count(Judgement::DifferenceDisagrees),
         count(Judgement::AdjointDisagrees),
     );

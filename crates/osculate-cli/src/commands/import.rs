@@ -42,8 +42,7 @@ pub enum From {
 /// Where a recording cannot be read or the folder cannot be written.
 pub fn run(args: &Args) -> Result<Report, CliError> {
     let From::Contactnets { source, destination, overwrite } = &args.from;
-    let mut options = ImportOptions::default();
-    options.overwrite = *overwrite;
+    let options = ImportOptions { overwrite: *overwrite };
     let summary = contactnets::import(source, destination, options)?;
     let (tosses, frames) = (summary.tosses, summary.frames);
     let duplicates = summary.duplicates.len();

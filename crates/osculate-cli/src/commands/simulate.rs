@@ -58,7 +58,11 @@ pub fn run(args: &Args) -> Result<Report, CliError> {
     }
     if let Err(source) = outcome {
         let steps = run.steps;
-        return Err(CliError::Stopped { steps, folder: args.out.clone(), source });
+        return Err(CliError::Stopped {
+            steps,
+            folder: args.out.clone(),
+            source: Box::new(source),
+        });
     }
     report(args, &run)
 }

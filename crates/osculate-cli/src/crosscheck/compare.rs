@@ -14,10 +14,20 @@ pub struct Worst {
     pub place: String,
 }
 
+/// Whether a deviation is beyond a limit; one that is not a number is.
+pub fn exceeds(value: f64, limit: f64) -> bool {
+    value > limit || value.is_nan()
+}
+
 impl Worst {
+    /// Whether it is beyond a limit.
+    pub fn exceeds(&self, limit: f64) -> bool {
+        exceeds(self.value, limit)
+    }
+
     /// Takes note of a value; a NaN is worse than anything.
     pub fn see(&mut self, value: f64, place: impl FnOnce() -> String) {
-        if !self.value.is_nan() && !(value <= self.value) {
+        if exceeds(value, self.value) {
             (self.value, self.place) = (value, place());
         }
     }

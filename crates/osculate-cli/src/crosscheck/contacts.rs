@@ -99,7 +99,7 @@ pub(super) fn judge(record: &Record, prepared: &Prepared) -> Result<CaseReport, 
 
 fn verdict(found: &Found, properties: &Worst) -> Verdict {
     let differs = |w: &Worst, tolerance: f64, what: &str, unit: &str| {
-        (!(w.value <= tolerance))
+        w.exceeds(tolerance)
             .then(|| format!("{what} of {} differs by {:.1e}{unit}", w.place, w.value))
     };
     let first = differs(properties, PROPERTIES_TOLERANCE, "mass properties", " relative")

@@ -66,11 +66,11 @@ pub(super) fn judge(record: &Record, prepared: &Prepared) -> Result<CaseReport, 
     let properties = compare::properties(prepared, 0, &record.info);
     let stated = record.meta.numpy_check.as_ref().map_or(0.0, |s| s.rotation);
     let allowed = TOLERANCE + stated;
-    let verdict = if !(properties <= PROPERTIES_TOLERANCE) {
+    let verdict = if compare::exceeds(properties, PROPERTIES_TOLERANCE) {
         Verdict::Disagrees(format!("mass properties differ by {properties:.1e} relative"))
-    } else if !(pose.value <= allowed) {
+    } else if pose.exceeds(allowed) {
         Verdict::Disagrees(format!("{} differs by {:.1e}", pose.place, pose.value))
-    } else if !(velocity.value <= VELOCITY_TOLERANCE) {
+    } else if velocity.exceeds(VELOCITY_TOLERANCE) {
         Verdict::Disagrees(format!("{} differs by {:.1e} relative", velocity.place, velocity.value))
     } else {
         Verdict::Passed

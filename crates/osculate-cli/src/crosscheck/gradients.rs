@@ -90,10 +90,10 @@ pub(super) fn judge(record: &Record, prepared: &Prepared) -> Result<CaseReport, 
         }
         entries.push(entry.json(&ours));
     }
-    let verdict = if !(value_deviation.value <= VALUE_TOLERANCE) {
+    let verdict = if value_deviation.exceeds(VALUE_TOLERANCE) {
         let Worst { value, place } = &value_deviation;
         Verdict::Disagrees(format!("{place} itself differs by {value:.1e}"))
-    } else if !(worst.value <= TOLERANCE) {
+    } else if worst.exceeds(TOLERANCE) {
         Verdict::Disagrees(format!("d({} is off by {:.1} × the allowed", worst.place, worst.value))
     } else {
         Verdict::Passed

@@ -89,10 +89,10 @@ pub(super) fn judge(record: &Record, prepared: &Prepared) -> Result<CaseReport, 
 }
 
 fn verdict(worst: &Worst, properties: &Worst) -> Verdict {
-    if !(properties.value <= PROPERTIES_TOLERANCE) {
+    if properties.exceeds(PROPERTIES_TOLERANCE) {
         let Worst { value, place } = properties;
         Verdict::Disagrees(format!("mass properties of {place} differ by {value:.1e} relative"))
-    } else if !(worst.value <= TOLERANCE) {
+    } else if worst.exceeds(TOLERANCE) {
         let Worst { value, place } = worst;
         Verdict::Disagrees(format!("{place} differs by {value:.1e} × the amplification"))
     } else {

@@ -1,0 +1,173 @@
+//! The binary on scenes: what it writes, and how it refuses.
+
+#![expect(clippy::unwrap_used, reason = "a helper of a test fails the test")]
+
+mod common;
+
+use common::{assert_refused, example, json, osculate, scratch, stderr, stdout, write};
+use std::fs;
+
+/// A ball falls on the ground; free fall takes one iteration a stage, contact takes more.
+const FALL: &str = r#"
+[solver]
+dt = 0.001
+steps = 60
+iterations = 1
+[[actor]]
+name = "ground"
+static = true
+shape.plane = { normal = [0.0, 0.0, 1.0] }
+[[actor]]
+name = "ball"
+shape.icosphere = { radius = 0.05, subdivisions = 1 }
+mass = 0.2
+collider = "none"
+pose.position = [0.0, 0.0, 0.06]
+"#;
+
+#[test]
+fn help_is_the_manual() {
+    let help = stdout(&osculate(&["--help"]));
+    for command in ["simulate", "gradcheck", "crosscheck", "import"] {
+        assert!(help.contains(command));
+        let help = stdout(&osculate(&[command, "--help"]));
+        assert!(help.contains("Examples:"), "{help}");
+    }
+    assert!(help.contains("Exit codes:"));
+}
+
+#[test]
+fn wrong_usage_ends_with_2() {
+    for args in [&[][..], &["simulate"], &["simulate", "a.toml", "--nonsense"], &["paint"]] {
+        let output = osculate(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(!output.stderr.is_empty() && output.stdout.is_empty(), "{args:?}");
+    }
+}
+
+#[test]
+fn simulate_writes_what_it_says() {
+    let folder = scratch("simulate");
+    let out = folder.join("out");
+    let scene = example("sliding_block.toml");
+    let output = osculate(&["simulate", &scene, "--out", out.to_str().unwrap(), "--json"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let document = json(&output);
+    assert_eq!(document["steps"], 400);
+    assert_eq!(document["solver"]["unconverged"], 0);
+    let lines = |name: &str| {
+        let text = fs::read_to_string(out.join(name)).unwrap();
+        text.lines().map(String::from).collect::<Vec<_>>()
+    };
+    let trajectory = lines("trajectory.csv");
+    assert_eq!(trajectory.len(), 402);
+    assert!(trajectory[0].starts_with("step,t,block.position_x"));
+    let last: Vec<f64> = trajectory[401].split(',').map(|x| x.parse().unwrap()).collect();
+    assert_eq!(last.len(), 15);
+    for (k, x) in document["bodies"][0]["position"].as_array().unwrap().iter().enumerate() {
+        assert!((x.as_f64().unwrap() - last[2 + k]).abs() < 1e-15);
+    }
+    assert_eq!(lines("energies.csv").len(), 402);
+    assert_eq!(lines("solver.csv").len(), 401);
+    let contacts = lines("contacts.csv");
+    let columns = contacts[0].split(',').count();
+    assert!(contacts.len() > 400 && contacts.iter().all(|l| l.split(',').count() == columns));
+}
+
+#[test]
+fn contact_force_is_the_sum_of_its_parts() {
+    let folder = scratch("parts");
+    let out = folder.to_str().unwrap();
+    assert!(osculate(&["simulate", &example("sliding_block.toml"), "--out", out]).status.success());
+    let text = fs::read_to_string(folder.join("contacts.csv")).unwrap();
+    for line in text.lines().skip(1) {
+        let x: Vec<f64> = line.split(',').skip(8).map(|x| x.parse().unwrap()).collect();
+        for axis in 0..3 {
+            let parts = x[6 + axis] + x[9 + axis] + x[12 + axis];
+            assert!((x[3 + axis] - parts).abs() <= 1e-14 * (1.0 + parts.abs()), "{line}");
+        }
+    }
+}
+
+#[test]
+fn steps_before_a_failure_are_kept_and_the_error_names_step_and_body() {
+    let folder = scratch("failing");
+    let (scene, out) = (write(&folder, "fall.toml", FALL), folder.join("out"));
+    let output = osculate(&["simulate", &scene, "--out", out.to_str().unwrap()]);
+    assert_refused(&output, 1, &["step ", "not converged", "body 'ball'", "steps before it"]);
+    let text = fs::read_to_string(out.join("trajectory.csv")).unwrap();
+    let written = text.lines().count() - 2;
+    assert!((10..60).contains(&written));
+    assert!(stderr(&output).contains(&format!("step {written}, stage 0")), "{}", stderr(&output));
+}
+
+#[test]
+fn unconverged_stages_are_counted_aloud() {
+    let folder = scratch("unconverged");
+    let text = FALL.replace("iterations = 1", "iterations = 1\non_failure = \"continue\"");
+    let (scene, out) = (write(&folder, "fall.toml", &text), folder.join("out"));
+    let output = osculate(&["simulate", &scene, "--out", out.to_str().unwrap()]);
+    assert!(output.status.success());
+    assert!(stdout(&output).contains("stages did not converge"), "{}", stdout(&output));
+}
+
+#[test]
+fn wrong_scenes_are_refused_with_file_line_and_field() {
+    let folder = scratch("wrong");
+    let out = folder.to_str().unwrap();
+    for (name, from, to, said) in [
+        ("mass", "mass = 0.2", "mass = -1.0", &["mass.toml:13", "mass", "-1", "> 0"][..]),
+        ("field", "mass = 0.2", "weight = 0.2", &["field.toml:13", "weight"]),
+        ("nan", "mass = 0.2", "mass = nan", &["nan.toml:13", "NaN"]),
+        ("actor", "[[actor]]", "[[wrench]]\nactor = \"hat\"\n[[actor]]", &["hat", "ground, ball"]),
+        ("toml", "steps = 60", "steps = = 60", &["toml.toml:4"]),
+    ] {
+        let scene = write(&folder, &format!("{name}.toml"), &FALL.replacen(from, to, 1));
+        for command in ["simulate", "gradcheck"] {
+            let mut args = vec![command, scene.as_str()];
+            if command == "simulate" {
+                args.extend(["--out", out]);
+            }
+            assert_refused(&osculate(&args), 2, said);
+        }
+    }
+    let absent = folder.join("absent.toml");
+    assert_refused(&osculate(&["gradcheck", absent.to_str().unwrap()]), 2, &["absent.toml"]);
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_refused_with_its_path() {
+    let folder = scratch("blocked");
+    let blocked = write(&folder, "file", "");
+    let output = osculate(&["simulate", &example("lifted_ball.toml"), "--out", &blocked]);
+    assert_refused(&output, 2, &[&blocked]);
+}
+
+#[test]
+fn adjoint_tangent_and_differences_agree_on_an_example() {
+    let output = osculate(&["gradcheck", &example("tetrahedron.toml"), "--json"]);
+    assert!(output.status.success(), "{}{}", stderr(&output), stdout(&output));
+    let document = json(&output);
+    let parameters = document["parameters"].as_array().unwrap();
+    let agreeing = parameters.iter().filter(|p| p["verdict"] == "agrees").count();
+    assert!(agreeing > 40 && agreeing < parameters.len());
+    // At zero, a coefficient that must not be negative has a derivative to one side only.
+    let edge = parameters.iter().find(|p| p["path"] == "slope.c_n").unwrap();
+    assert!(edge["verdict"].as_str().unwrap().starts_with("unreliable"));
+}
+
+#[test]
+fn gradcheck_refuses_a_distance_that_is_not_positive() {
+    let output = osculate(&["gradcheck", &example("tetrahedron.toml"), "--near-distance", "0"]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn import_refuses_a_folder_without_recordings() {
+    let folder = scratch("import");
+    let (source, destination) = (folder.join("source"), folder.join("destination"));
+    fs::create_dir_all(&source).unwrap();
+    let paths = [source.to_str().unwrap(), destination.to_str().unwrap()];
+    let output = osculate(&["import", "contactnets", paths[0], paths[1]]);
+    assert_refused(&output, 2, &["no `<id>.pt` files"]);
+}
