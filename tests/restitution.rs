@@ -4,7 +4,9 @@
 
 mod common;
 
-use common::laws::{block, damping_of, order, plain, plane, restitution, roll, settings, thrown};
+use common::laws::{
+    Sci, block, damping_of, order, plain, plane, restitution, roll, settings, thrown,
+};
 use nalgebra::Vector3;
 use osculate_contact::{ContactParams, DissipationSchedule, FrictionRamp};
 use osculate_dynamics::{Method, Scene};
@@ -88,14 +90,6 @@ fn rebound_speed_matches_the_exact_restitution_for_plain_and_smoothed_ramps() {
         }
     }
     println!("restitution: worst relative error {:.2e} ({}), asked {BAR:e}", worst.0, worst.1);
-}
-
-/// Prints errors in scientific notation.
-struct Sci<'a>(&'a [f64]);
-impl std::fmt::Debug for Sci<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.iter().try_for_each(|x| write!(f, "{x:.1e} "))
-    }
 }
 
 #[test]

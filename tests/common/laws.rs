@@ -99,3 +99,12 @@ pub fn restitution(u: f64) -> f64 {
 pub fn damping_of(e: f64) -> f64 {
     root(|u| e - restitution(u), 1e-9, 1.0 / e)
 }
+
+/// Prints numbers in scientific notation.
+pub struct Sci<'a>(pub &'a [f64]);
+
+impl std::fmt::Debug for Sci<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.iter().try_for_each(|x| write!(f, "{x:.1e} "))
+    }
+}

@@ -13,6 +13,7 @@
 mod contacts;
 mod error;
 pub mod file;
+mod history;
 pub mod integrator;
 mod linalg;
 mod newton;
