@@ -84,7 +84,7 @@ pub(super) fn judge(record: &Record, prepared: &Prepared) -> Result<CaseReport, 
             worst.see(entry.worst.value, || entry.worst.place.clone());
         } else {
             notes.push(format!(
-                "unreliable, not judged: d({} differs by {:.1e} of the gradient's size",
+                "unreliable, not judged: {} differs by {:.1e} of the gradient's size",
                 entry.relative.place, entry.relative.value
             ));
         }
@@ -94,7 +94,7 @@ pub(super) fn judge(record: &Record, prepared: &Prepared) -> Result<CaseReport, 
         let Worst { value, place } = &value_deviation;
         Verdict::Disagrees(format!("{place} itself differs by {value:.1e}"))
     } else if worst.exceeds(TOLERANCE) {
-        Verdict::Disagrees(format!("d({} is off by {:.1} × the allowed", worst.place, worst.value))
+        Verdict::Disagrees(format!("{} is off by {:.1} × the allowed", worst.place, worst.value))
     } else {
         Verdict::Passed
     };
@@ -136,7 +136,7 @@ fn compare<'a>(name: &'a str, ours: &[f64; 6], recorded: &'a Recorded) -> Entry<
     for i in 0..6 {
         let deviation = (ours[i] - recorded.d[i]).abs();
         let allowed = recorded.error[i] + OUTPUT_ROUNDING / recorded.h;
-        let place = || format!("{})/d({name}", OUTPUTS[i]);
+        let place = || format!("d({})/d({name})", OUTPUTS[i]);
         worst.see(deviation / allowed, place);
         relative.see(deviation / scale.max(f64::MIN_POSITIVE), place);
     }
