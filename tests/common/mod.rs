@@ -74,6 +74,7 @@ pub fn place(mut body: Body, position: [f64; 3], turn: [f64; 3], v: [f64; 3], w:
 }
 
 /// A named scene, its step and its number of steps.
+#[derive(Clone)]
 pub struct Case {
     pub name: &'static str,
     pub scene: Scene,
