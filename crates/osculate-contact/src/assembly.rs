@@ -18,7 +18,7 @@ use crate::sample::{ContactLaw, Sample, Traction};
 use crate::{DissipationSchedule, PairParams};
 use nalgebra::{Matrix3, Vector3};
 use osculate_geometry::collider::{Collider, DIMENSIONS};
-use osculate_math::{Jet, Scalar, norm::scale, real, so3::skew};
+use osculate_math::{Scalar, norm::scale, real, so3::skew};
 
 /// An ordered pair at one stage: everything a sample of it needs.
 #[derive(Clone, Copy, Debug)]
@@ -181,46 +181,19 @@ impl<T: Scalar> PairStage<'_, T> {
         wrenches: &mut Wrenches<T>,
         blocks: &mut Blocks<T>,
     ) {
-        // Alignment depends on the bodies' present rotation only where it is evaluated now and used.
-        let turning = !self.explicit()
-            && self.normals.is_some()
-            && (self.law.fade || !self.params.collider_normal);
-        if turning {
-            self.jacobian::<6>(moving, wrenches, blocks);
-        } else {
-            self.jacobian::<3>(moving, wrenches, blocks);
-        }
-    }
-
-    /// `N = 3`: derivatives by the position; `N = 6`: by position and colliding normal.
-    fn jacobian<const N: usize>(
-        &self,
-        moving: Moving,
-        wrenches: &mut Wrenches<T>,
-        blocks: &mut Blocks<T>,
-    ) {
-        let params = self.params.map(Jet::<N, T>::constant);
-        let collider = self.collider.constant::<N>();
+        // The normal moves with the bodies only where it is the present one.
+        let turning = !self.explicit();
         self.for_each_near(|i| {
             let sample = self.sample(i);
-            let seeded =
-                Sample {
-                    position: seed(&sample.position, 0),
-                    start: sample.start.map(Jet::constant),
-                    normal: sample
-                        .normal
-                        .map(|n| if N == 6 { seed(&n, 3) } else { n.map(Jet::constant) }),
-                    duration: sample.duration,
-                };
-            let weighted =
-                self.law.traction(&params, &collider, &seeded).total().map(|x| x * self.weights[i]);
-            let force = weighted.map(|x| x.re);
+            let slopes = self.law.slopes(self.params, self.collider, &sample);
+            let w = T::from(self.weights[i]);
+            let force = scale(&slopes.traction, w);
             self.add_force(i, &force, wrenches);
-            let by_position = Matrix3::from_fn(|r, c| weighted[r].eps[c]);
-            let by_normal = (N == 6).then(|| {
-                let slope = Matrix3::from_fn(|r, c| weighted[r].eps[3 + c]);
-                slope * skew(&sample.normal.unwrap_or_else(Vector3::zeros))
-            });
+            let by_position = slopes.by_position.map(|x| x * w);
+            let by_normal = match sample.normal {
+                Some(n) if turning => Some(slopes.by_normal.map(|x| x * w) * skew(&n)),
+                _ => None,
+            };
             self.add_blocks(i, moving, &force, &by_position, by_normal.as_ref(), blocks);
         });
     }
@@ -292,7 +265,8 @@ impl<T: Scalar> PairStage<'_, T> {
         let (a, b) = self.now.levers(&self.points[i]);
         let xi = lambda[0] + lambda[1].cross(&a) - lambda[2] - lambda[3].cross(&b);
         // ψ = −w T·ξ, with ξ held fixed: the law's own dependencies.
-        let by = self.law_gradient(i, &xi);
+        let weighted = scale(&xi, T::from(-self.weights[i]));
+        let by = self.law.gradient(self.params, self.collider, &self.sample(i), &weighted);
         for (g, x) in gradient.params.iter_mut().zip(by.params) {
             *g += x;
         }
@@ -300,7 +274,7 @@ impl<T: Scalar> PairStage<'_, T> {
             *g += x;
         }
         // ξ's own dependencies: the lever arms and the axes.
-        let f = by.force;
+        let f = scale(&by.traction, T::from(-self.weights[i]));
         let (h_a, h_b) = (f.cross(&lambda[1]), f.cross(&lambda[3]));
         let p = by.position;
         let lever = p + h_a - h_b;
@@ -314,8 +288,8 @@ impl<T: Scalar> PairStage<'_, T> {
         gradient.start[1] += a0.cross(&p0);
         gradient.start[2] -= p0;
         gradient.start[3] -= b0.cross(&p0);
-        if let (Some(n), Some(g)) = (self.normal(i), by.normal) {
-            let turn = n.cross(&g);
+        if let Some(n) = self.normal(i) {
+            let turn = n.cross(&by.normal);
             let level = if self.explicit() { &mut gradient.start } else { &mut gradient.now };
             level[1] += turn;
             level[3] -= turn;
@@ -323,62 +297,6 @@ impl<T: Scalar> PairStage<'_, T> {
         gradient.collider_center += p + p0;
         self.now.rotation.transpose() * lever + self.start.rotation.transpose() * p0
     }
-
-    /// Gradient of `ψ = −w T·ξ` with `ξ` constant.
-    fn law_gradient(&self, i: usize, xi: &Vector3<T>) -> LawGradient<T> {
-        const P: usize = 9;
-        const D: usize = P + PAIR_PARAMETERS;
-        const N: usize = D + DIMENSIONS;
-        let sample = self.sample(i);
-        let numbers = self.params.to_array();
-        let params = PairParams::from_array(
-            std::array::from_fn(|j| Jet::<N, T>::variable(numbers[j], P + j)),
-            self.params.collider_normal,
-        );
-        let dimensions = self.collider.dimensions();
-        let collider = self.collider.with_dimensions::<Jet<N, T>>(&std::array::from_fn(|j| {
-            Jet::variable(dimensions[j], D + j)
-        }));
-        let seeded = Sample {
-            position: seed(&sample.position, 0),
-            start: seed(&sample.start, 3),
-            normal: sample.normal.map(|n| seed(&n, 6)),
-            duration: sample.duration,
-        };
-        let traction = self.law.traction(&params, &collider, &seeded).total();
-        let w = -self.weights[i];
-        let by = |j: usize| {
-            (traction.x.eps[j] * xi.x + traction.y.eps[j] * xi.y + traction.z.eps[j] * xi.z) * w
-        };
-        let vector = |j: usize| Vector3::new(by(j), by(j + 1), by(j + 2));
-        LawGradient {
-            force: traction.map(|t| t.re * w),
-            position: vector(0),
-            start: vector(3),
-            normal: sample.normal.map(|_| vector(6)),
-            params: std::array::from_fn(|j| by(P + j)),
-            dimensions: std::array::from_fn(|j| by(D + j)),
-        }
-    }
-}
-
-/// `−w T` and the gradient of `−w T·ξ` by what the law depends on.
-struct LawGradient<T> {
-    force: Vector3<T>,
-    position: Vector3<T>,
-    start: Vector3<T>,
-    normal: Option<Vector3<T>>,
-    params: [T; PAIR_PARAMETERS],
-    dimensions: [T; DIMENSIONS],
-}
-
-#[inline]
-fn seed<const N: usize, T: Scalar>(v: &Vector3<T>, first: usize) -> Vector3<Jet<N, T>> {
-    Vector3::new(
-        Jet::variable(v.x, first),
-        Jet::variable(v.y, first + 1),
-        Jet::variable(v.z, first + 2),
-    )
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 //! s, a         alignment: rejected where s > m, dissipation faded by a              alignment
 //! R            μ ρ(V_t) + c_t V_t²/2 + c_n V_n²/2, times the load                   dissipation
 //! T            λ_n G + T_diss                                                       sample
+//! ∂T           by position, start, normal, parameters, dimensions                   linearised
 //! f, K         w Jᵀ T and its derivative                                            assembly
 //! ```
 //!
@@ -19,6 +20,7 @@ pub mod combine;
 pub mod dissipation;
 mod error;
 pub mod kinematics;
+pub mod linearised;
 pub mod normal_penalty;
 pub mod params;
 pub mod sample;

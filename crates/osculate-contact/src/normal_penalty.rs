@@ -14,7 +14,7 @@ use osculate_math::Scalar;
 /// * `smoothing`: half-width ε [m]; at 0 the plain ramp `max(0, δ − φ)`, whose slope at the kink is taken as 0.
 ///
 /// `C²` in φ. Source: contact model, *Frictionless normal penalty*.
-#[inline]
+#[inline(always)]
 pub fn ramp<T: Scalar>(phi: T, smoothing: T, threshold: T) -> (T, T) {
     let z = -phi - (smoothing - threshold);
     if z <= -smoothing {
@@ -37,7 +37,7 @@ pub fn energy_density<T: Scalar>(phi: T, stiffness: T, smoothing: T, threshold: 
 }
 
 /// Normal-load coefficient `λ_n = −∂W/∂φ = k h h'` [Pa], ≥ 0; the traction is `λ_n G`.
-#[inline]
+#[inline(always)]
 pub fn normal_load<T: Scalar>(phi: T, stiffness: T, smoothing: T, threshold: T) -> T {
     let (h, slope) = ramp(phi, smoothing, threshold);
     stiffness * h * slope

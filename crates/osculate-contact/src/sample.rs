@@ -89,13 +89,44 @@ impl<T: Scalar> Traction<T> {
     }
 }
 
-/// Direction of the normal/tangential split, alignment and load that dissipation sees.
-struct DissipativeState<T> {
-    normal: Option<Vector3<T>>,
-    load: T,
+/// What decides the laws of a sample: its status, the field now, and the geometry that dissipation sees.
+pub(crate) struct Contact<T> {
+    pub(crate) status: Status,
+    pub(crate) now: Field<T>,
+    /// At stage start for `StageStart`, else now.
+    pub(crate) before: Field<T>,
+    /// `s`, of `before`.
+    pub(crate) alignment: T,
 }
 
 impl ContactLaw {
+    /// The field at a sample, and what the sample is to its collider.
+    #[inline(always)]
+    pub(crate) fn contact<T: Scalar>(
+        &self,
+        pair: &PairParams<T>,
+        collider: &Collider<T>,
+        sample: &Sample<T>,
+    ) -> Contact<T> {
+        let now = collider.field(&sample.position);
+        let touching = now.phi < pair.threshold;
+        let explicit = self.schedule == DissipationSchedule::StageStart;
+        let before = if explicit { collider.field(&sample.start) } else { now };
+        let retained = explicit && !touching && before.phi < pair.threshold;
+        // The geometry that decides acceptance and dissipation: stage start or now.
+        let s = alignment::alignment(&before.gradient, sample.normal.as_ref());
+        let status = if !touching && !retained {
+            Status::Apart
+        } else if sample.normal.is_some() && !alignment::accepted(s, pair.max_alignment) {
+            Status::Rejected
+        } else if retained {
+            Status::Retained
+        } else {
+            Status::Contact
+        };
+        Contact { status, now, before, alignment: s }
+    }
+
     /// Traction of a sample.
     #[inline]
     pub fn traction<T: Scalar>(
@@ -104,62 +135,72 @@ impl ContactLaw {
         collider: &Collider<T>,
         sample: &Sample<T>,
     ) -> Traction<T> {
-        let now = collider.field(&sample.position);
-        let touching = now.phi < pair.threshold;
-        let explicit = self.schedule == DissipationSchedule::StageStart;
-        let before = if explicit { collider.field(&sample.start) } else { now };
-        let retained = explicit && !touching && before.phi < pair.threshold;
-        // The geometry that decides acceptance and dissipation: stage start or now.
-        let s = alignment::alignment(&before.gradient, sample.normal.as_ref());
-        if !touching && !retained {
-            return Traction::none(Status::Apart, now.phi, s);
-        }
-        if sample.normal.is_some() && !alignment::accepted(s, pair.max_alignment) {
-            return Traction::none(Status::Rejected, now.phi, s);
-        }
-        let state = self.dissipative_state(pair, sample, &now, &before, s);
-        let mut traction = if retained {
-            Traction::none(Status::Retained, pair.threshold, s)
-        } else {
-            let mut t = Traction::none(Status::Contact, now.phi, s);
-            t.elastic = norm::scale(&now.gradient, load(pair, now.phi));
-            t
+        let contact = self.contact(pair, collider, sample);
+        let (phi, s) = (contact.now.phi, contact.alignment);
+        let mut traction = match contact.status {
+            Status::Apart | Status::Rejected => return Traction::none(contact.status, phi, s),
+            Status::Retained => Traction::none(Status::Retained, pair.threshold, s),
+            Status::Contact => {
+                let elastic = norm::scale(&contact.now.gradient, load(pair, phi));
+                Traction { elastic, ..Traction::none(Status::Contact, phi, s) }
+            }
         };
-        if let Some(normal) = state.normal {
-            let velocity = (sample.position - sample.start).map(|x| x / sample.duration);
-            traction.dissipation =
-                dissipation::tractions(pair, self.ramp, state.load, &velocity, &normal);
+        if let Some((normal, _)) = self.split_normal(pair, sample, &contact) {
+            traction.dissipation = dissipation::tractions(
+                pair,
+                self.ramp,
+                self.dissipative_load(pair, sample, &contact),
+                &velocity(sample),
+                &normal,
+            );
         }
         traction
     }
 
-    #[inline]
-    fn dissipative_state<T: Scalar>(
+    /// The direction `N` of the normal/tangential split, with `1/‖G‖` where it is the direction of `G`.
+    #[inline(always)]
+    pub(crate) fn split_normal<T: Scalar>(
         &self,
         pair: &PairParams<T>,
         sample: &Sample<T>,
-        now: &Field<T>,
-        before: &Field<T>,
-        s: T,
-    ) -> DissipativeState<T> {
-        let phi = match self.schedule {
-            DissipationSchedule::StageStart => before.phi,
+        contact: &Contact<T>,
+    ) -> Option<(Vector3<T>, Option<T>)> {
+        let colliding = sample.normal.map(|n| -n);
+        match colliding {
+            Some(n) if !pair.collider_normal => Some((n, None)),
+            // A vanishing gradient has no direction: the colliding normal stands in, or nothing.
+            _ => norm::direction_and_inverse(&contact.before.gradient)
+                .map(|(n, inverse)| (n, Some(inverse)))
+                .or(colliding.map(|n| (n, None))),
+        }
+    }
+
+    /// The distance that the load of dissipation is taken at.
+    #[inline(always)]
+    pub(crate) fn seen_distance<T: Scalar>(&self, contact: &Contact<T>, moved: &Vector3<T>) -> T {
+        match self.schedule {
+            DissipationSchedule::StageStart => contact.before.phi,
             DissipationSchedule::CurrentGeometry => {
-                now.phi - now.gradient.dot(&(sample.position - sample.start))
+                contact.now.phi - contact.now.gradient.dot(moved)
             }
-            DissipationSchedule::Current => now.phi,
-        };
+            DissipationSchedule::Current => contact.now.phi,
+        }
+    }
+
+    /// `λ̂ = a λ_n`.
+    #[inline]
+    fn dissipative_load<T: Scalar>(
+        &self,
+        pair: &PairParams<T>,
+        sample: &Sample<T>,
+        contact: &Contact<T>,
+    ) -> T {
+        let phi = self.seen_distance(contact, &(sample.position - sample.start));
         let fading = match sample.normal {
-            Some(_) if self.fade => alignment::fading(s, pair.max_alignment),
+            Some(_) if self.fade => alignment::fading(contact.alignment, pair.max_alignment),
             _ => T::one(),
         };
-        let colliding = sample.normal.map(|n| -n);
-        let normal = match colliding {
-            Some(n) if !pair.collider_normal => Some(n),
-            // A vanishing gradient has no direction: the colliding normal stands in, or nothing.
-            _ => norm::direction(&before.gradient).or(colliding),
-        };
-        DissipativeState { normal, load: fading * load(pair, phi) }
+        fading * load(pair, phi)
     }
 
     /// Dissipation potential of a sample over its stage, `Δt_i R` [J/m²].
@@ -171,18 +212,13 @@ impl ContactLaw {
         collider: &Collider<T>,
         sample: &Sample<T>,
     ) -> T {
-        let status = self.traction(pair, collider, sample).status;
-        if matches!(status, Status::Apart | Status::Rejected) {
+        let contact = self.contact(pair, collider, sample);
+        if matches!(contact.status, Status::Apart | Status::Rejected) {
             return T::zero();
         }
-        let now = collider.field(&sample.position);
-        let explicit = self.schedule == DissipationSchedule::StageStart;
-        let before = if explicit { collider.field(&sample.start) } else { now };
-        let s = alignment::alignment(&before.gradient, sample.normal.as_ref());
-        let state = self.dissipative_state(pair, sample, &now, &before, s);
-        state.normal.map_or_else(T::zero, |n| {
-            let velocity = (sample.position - sample.start).map(|x| x / sample.duration);
-            dissipation::potential(pair, self.ramp, state.load, &velocity, &n) * sample.duration
+        self.split_normal(pair, sample, &contact).map_or_else(T::zero, |(n, _)| {
+            let load = self.dissipative_load(pair, sample, &contact);
+            dissipation::potential(pair, self.ramp, load, &velocity(sample), &n) * sample.duration
         })
     }
 
@@ -193,7 +229,7 @@ impl ContactLaw {
         collider: &Collider<T>,
         sample: &Sample<T>,
     ) -> T {
-        match self.traction(pair, collider, sample).status {
+        match self.contact(pair, collider, sample).status {
             Status::Contact => normal_penalty::energy_density(
                 collider.phi(&sample.position),
                 pair.stiffness,
@@ -203,6 +239,13 @@ impl ContactLaw {
             _ => T::zero(),
         }
     }
+}
+
+/// `V_rel` [m/s].
+#[inline]
+fn velocity<T: Scalar>(sample: &Sample<T>) -> Vector3<T> {
+    let per_duration = sample.duration.recip();
+    (sample.position - sample.start).map(|x| x * per_duration)
 }
 
 #[inline]

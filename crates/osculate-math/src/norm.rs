@@ -7,19 +7,25 @@ use nalgebra::Vector3;
 ///
 /// `‖v‖` has no derivative at `v = 0`; the zero vector is the subgradient of least norm, and it is the
 /// derivative of every even function of `‖v‖` there, which is how the friction law uses it.
-#[inline]
+#[inline(always)]
 pub fn norm0<T: Scalar>(v: &Vector3<T>) -> T {
     let square = v.dot(v);
     if square.re() > 0.0 { square.sqrt() } else { T::zero() }
 }
 
 /// `v/‖v‖`, or `None` where `v = 0` and there is no direction.
-#[inline]
+#[inline(always)]
 pub fn direction<T: Scalar>(v: &Vector3<T>) -> Option<Vector3<T>> {
+    direction_and_inverse(v).map(|(n, _)| n)
+}
+
+/// `v/‖v‖` and `1/‖v‖`, or `None` where `v = 0`.
+#[inline(always)]
+pub fn direction_and_inverse<T: Scalar>(v: &Vector3<T>) -> Option<(Vector3<T>, T)> {
     let square = v.dot(v);
     (square.re() > 0.0).then(|| {
         let inverse = square.sqrt().recip();
-        v.map(|x| x * inverse)
+        (v.map(|x| x * inverse), inverse)
     })
 }
 

@@ -36,7 +36,7 @@ impl FrictionRamp {
     }
 
     /// `ρ'(V)/V` [s/m], finite at rest: `2/V_f` there for both.
-    #[inline]
+    #[inline(always)]
     pub fn slope_over_speed<T: Scalar>(self, square: T, falloff_speed: T) -> T {
         match self {
             Self::C1 => {

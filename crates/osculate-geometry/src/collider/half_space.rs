@@ -17,14 +17,14 @@ pub struct HalfSpace<T = f64> {
 
 impl<T: Scalar> HalfSpace<T> {
     /// Signed distance [m].
-    #[inline]
+    #[inline(always)]
     pub fn phi(&self, point: &Vector3<T>) -> T {
         let inverse = self.normal.dot(&self.normal).sqrt().recip();
         self.normal.dot(point) * inverse - self.offset
     }
 
     /// Signed distance [m] and gradient `n̂`.
-    #[inline]
+    #[inline(always)]
     pub fn field(&self, point: &Vector3<T>) -> Field<T> {
         let inverse = self.normal.dot(&self.normal).sqrt().recip();
         let phi = self.normal.dot(point) * inverse - self.offset;

@@ -18,7 +18,7 @@ pub use half_space::HalfSpace;
 pub use sphere::Sphere;
 
 use crate::GeometryError;
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Vector3};
 use osculate_math::{Jet, Scalar};
 
 /// Value and gradient of a signed distance field at a point.
@@ -56,13 +56,63 @@ impl<T: Scalar> Collider<T> {
     }
 
     /// Signed distance [m] and its gradient at a local point [m].
-    #[inline]
+    #[inline(always)]
     pub fn field(&self, point: &Vector3<T>) -> Field<T> {
         match self {
             Self::HalfSpace(c) => c.field(point),
             Self::Sphere(c) => c.field(point),
             Self::Cuboid(c) => c.field(point),
         }
+    }
+
+    /// `∇²Φ` [1/m] at a local point, column by column the change of the gradient; `None` where the gradient is
+    /// the same everywhere.
+    #[inline]
+    pub fn curvature(&self, point: &Vector3<T>) -> Option<Matrix3<T>> {
+        if let Self::HalfSpace(_) = self {
+            return None;
+        }
+        let seeded = Vector3::new(
+            Jet::<3, T>::variable(point.x, 0),
+            Jet::variable(point.y, 1),
+            Jet::variable(point.z, 2),
+        );
+        let gradient = self.constant().field(&seeded).gradient;
+        Some(Matrix3::from_fn(|i, j| gradient[i].eps[j]))
+    }
+
+    /// Pullback of [`Collider::field`]: the gradient of `Φ φ̄ + G·ḡ` by the point and by the dimensions.
+    pub fn pull_field(
+        &self,
+        point: &Vector3<T>,
+        bar: (T, Vector3<T>),
+    ) -> (Vector3<T>, [T; DIMENSIONS]) {
+        match self {
+            // Four dimensions.
+            Self::HalfSpace(_) | Self::Sphere(_) => self.pull_field_by::<7>(point, bar),
+            Self::Cuboid(_) => self.pull_field_by::<9>(point, bar),
+        }
+    }
+
+    /// `N`: three directions of the point and as many as there are dimensions.
+    fn pull_field_by<const N: usize>(
+        &self,
+        point: &Vector3<T>,
+        (phi, g): (T, Vector3<T>),
+    ) -> (Vector3<T>, [T; DIMENSIONS]) {
+        let seed = |x: T, i: usize| {
+            if i < N { Jet::<N, T>::variable(x, i) } else { Jet::constant(x) }
+        };
+        let d = self.dimensions();
+        let collider = self.with_dimensions(&std::array::from_fn(|j| seed(d[j], 3 + j)));
+        let field =
+            collider.field(&Vector3::new(seed(point.x, 0), seed(point.y, 1), seed(point.z, 2)));
+        let by = |i: usize| {
+            let [x, y, z] = [0, 1, 2].map(|k| field.gradient[k].eps[i]);
+            field.phi.eps[i] * phi + x * g.x + y * g.y + z * g.z
+        };
+        let dimensions = std::array::from_fn(|j| if 3 + j < N { by(3 + j) } else { T::zero() });
+        (Vector3::new(by(0), by(1), by(2)), dimensions)
     }
 
     /// The collider's dimensions, in the order of [`Collider::dimension_names`]; unused places are zero.

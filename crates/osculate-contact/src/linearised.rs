@@ -1,0 +1,378 @@
+//! Derivative of one sample's traction: laws at width one to four, the rest linear algebra.
+//!
+//! ```text
+//! T  = λ G + D,   D = −λ̂ (c_n V_n N + τ V_t),   τ = c_t + μ ρ'(V_t)/V_t
+//! δT = G δλ + λ δG + D_λ̂ δλ̂ + D_V δV + D_N δN
+//! D_V = −λ̂ (c_n N Nᵀ + τ (1 − N Nᵀ) + 2 μ σ V_t V_tᵀ)                  σ = d(ρ'/V)/d(V²)
+//! D_N = −λ̂ ((c_n − τ)(N Vᵀ + V_n 1) − 2 μ σ V_n V_t V_tᵀ)
+//! ```
+//!
+//! The laws `λ_n(φ)`, `ρ'(V)/V`, `a(s)` and the field `Φ(X)` are differentiated by jets where they are written;
+//! what is here is how they are composed. Jets through the whole of [`ContactLaw::traction`] are the oracle of the
+//! tests (`assembly_tests.rs`), at five to ten times the cost (`benches/sample.rs`).
+
+use crate::params::PAIR_PARAMETERS;
+use crate::sample::{Contact, ContactLaw, Sample, Status};
+use crate::{DissipationSchedule, PairParams, alignment, normal_penalty};
+use nalgebra::{Matrix3, Vector3};
+use osculate_geometry::collider::{Collider, DIMENSIONS};
+use osculate_math::{Jet, Scalar, norm::scale};
+
+/// Traction and its derivatives by the pose-dependent arguments.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Slopes<T = f64> {
+    /// `T` [Pa].
+    pub traction: Vector3<T>,
+    /// `∂T/∂p` [Pa/m].
+    pub by_position: Matrix3<T>,
+    /// `∂T/∂N_A` [Pa]; zero where the surface has no normal.
+    pub by_normal: Matrix3<T>,
+}
+
+/// `T` and the gradient of `T·ξ` by all that the law depends on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LawGradient<T = f64> {
+    /// `T` [Pa].
+    pub traction: Vector3<T>,
+    /// By `p`.
+    pub position: Vector3<T>,
+    /// By `p⁰`.
+    pub start: Vector3<T>,
+    /// By `N_A`.
+    pub normal: Vector3<T>,
+    /// By the pair's parameters.
+    pub params: [T; PAIR_PARAMETERS],
+    /// By the collider's dimensions.
+    pub dimensions: [T; DIMENSIONS],
+}
+
+/// A contact with the values of its laws and their slopes: `W` of (φ, k, ε, δ), `F` of (V², V_f) and of (s, m).
+struct Linearised<'a, const W: usize, const F: usize, T> {
+    schedule: DissipationSchedule,
+    pair: &'a PairParams<T>,
+    contact: &'a Contact<T>,
+    /// `λ`; zero for a retained contact.
+    load: Jet<W, T>,
+    /// `λ_n` at the distance that dissipation sees.
+    seen: Jet<W, T>,
+    fading: Jet<F, T>,
+    /// `N`, and `1/‖G‖` where it is the direction of `G`.
+    normal: Option<(Vector3<T>, Option<T>)>,
+    /// `Δp` and `V`.
+    moved: Vector3<T>,
+    velocity: Vector3<T>,
+    normal_speed: T,
+    tangential: Vector3<T>,
+    /// `ρ'/V`.
+    friction: Jet<F, T>,
+    /// `λ̂` and `τ`.
+    load_hat: T,
+    tau: T,
+    per_duration: f64,
+}
+
+#[inline(always)]
+fn variable<const N: usize, T: Scalar>(x: T, i: usize) -> Jet<N, T> {
+    if i < N { Jet::variable(x, i) } else { Jet::constant(x) }
+}
+
+/// `m += s a bᵀ`.
+#[inline(always)]
+fn add_outer<T: Scalar>(m: &mut Matrix3<T>, s: T, a: &Vector3<T>, b: &Vector3<T>) {
+    let a = scale(a, s);
+    for j in 0..3 {
+        for i in 0..3 {
+            m[(i, j)] += a[i] * b[j];
+        }
+    }
+}
+
+#[inline(always)]
+fn add_diagonal<T: Scalar>(m: &mut Matrix3<T>, s: T) {
+    for i in 0..3 {
+        m[(i, i)] += s;
+    }
+}
+
+#[inline(always)]
+fn load<const W: usize, T: Scalar>(pair: &PairParams<T>, phi: T) -> Jet<W, T> {
+    normal_penalty::normal_load(
+        variable(phi, 0),
+        variable(pair.stiffness, 1),
+        variable(pair.smoothing, 2),
+        variable(pair.threshold, 3),
+    )
+}
+
+impl ContactLaw {
+    /// Traction and its derivatives by position and colliding normal.
+    #[inline]
+    pub fn slopes<T: Scalar>(
+        &self,
+        pair: &PairParams<T>,
+        collider: &Collider<T>,
+        sample: &Sample<T>,
+    ) -> Slopes<T> {
+        let contact = self.contact(pair, collider, sample);
+        if matches!(contact.status, Status::Apart | Status::Rejected) {
+            let o = Matrix3::zeros();
+            return Slopes { traction: Vector3::zeros(), by_position: o, by_normal: o };
+        }
+        let l: Linearised<'_, 1, 1, T> = self.linearise(pair, sample, &contact);
+        let by_position = l.by_position(collider, sample);
+        let by_normal = sample.normal.map_or_else(Matrix3::zeros, |_| l.by_normal(self.fade));
+        Slopes { traction: l.traction(), by_position, by_normal }
+    }
+
+    /// Traction and the gradient of `T·ξ` with `ξ` constant.
+    pub fn gradient<T: Scalar>(
+        &self,
+        pair: &PairParams<T>,
+        collider: &Collider<T>,
+        sample: &Sample<T>,
+        xi: &Vector3<T>,
+    ) -> LawGradient<T> {
+        let contact = self.contact(pair, collider, sample);
+        let mut g = LawGradient {
+            traction: Vector3::zeros(),
+            position: Vector3::zeros(),
+            start: Vector3::zeros(),
+            normal: Vector3::zeros(),
+            params: [T::zero(); PAIR_PARAMETERS],
+            dimensions: [T::zero(); DIMENSIONS],
+        };
+        if matches!(contact.status, Status::Apart | Status::Rejected) {
+            return g;
+        }
+        let l: Linearised<'_, 4, 2, T> = self.linearise(pair, sample, &contact);
+        g.traction = l.traction();
+        l.pull(xi, (collider, sample), self.fade, &mut g);
+        g
+    }
+
+    #[inline(always)]
+    fn linearise<'a, const W: usize, const F: usize, T: Scalar>(
+        &self,
+        pair: &'a PairParams<T>,
+        sample: &Sample<T>,
+        contact: &'a Contact<T>,
+    ) -> Linearised<'a, W, F, T> {
+        let retained = contact.status == Status::Retained;
+        let elastic = if retained { Jet::constant(T::zero()) } else { load(pair, contact.now.phi) };
+        let moved = sample.position - sample.start;
+        // With the current load both are one.
+        let seen = match self.schedule {
+            DissipationSchedule::Current => elastic,
+            _ => load(pair, self.seen_distance(contact, &moved)),
+        };
+        let fading = match sample.normal {
+            Some(_) if self.fade => {
+                alignment::fading(variable(contact.alignment, 0), variable(pair.max_alignment, 1))
+            }
+            _ => Jet::constant(T::one()),
+        };
+        let normal = self.split_normal(pair, sample, contact);
+        let per_duration = sample.duration.recip();
+        let velocity = moved.map(|x| x * per_duration);
+        let n = normal.map_or_else(Vector3::zeros, |(n, _)| n);
+        let normal_speed = velocity.dot(&n);
+        let tangential = velocity - scale(&n, normal_speed);
+        let square = variable(tangential.dot(&tangential), 0);
+        let friction = self.ramp.slope_over_speed(square, variable(pair.falloff_speed, 1));
+        Linearised {
+            schedule: self.schedule,
+            pair,
+            contact,
+            load: elastic,
+            seen,
+            fading,
+            normal,
+            moved,
+            velocity,
+            normal_speed,
+            tangential,
+            friction,
+            load_hat: if normal.is_some() { fading.re * seen.re } else { T::zero() },
+            tau: pair.viscous_friction + pair.friction * friction.re,
+            per_duration,
+        }
+    }
+}
+
+impl<const W: usize, const F: usize, T: Scalar> Linearised<'_, W, F, T> {
+    #[inline(always)]
+    fn n(&self) -> Vector3<T> {
+        self.normal.map_or_else(Vector3::zeros, |(n, _)| n)
+    }
+
+    /// `−D/λ̂ = c_n V_n N + τ V_t`.
+    #[inline(always)]
+    fn resistance(&self) -> Vector3<T> {
+        scale(&self.n(), self.pair.damping * self.normal_speed) + scale(&self.tangential, self.tau)
+    }
+
+    #[inline(always)]
+    fn traction(&self) -> Vector3<T> {
+        scale(&self.contact.now.gradient, self.load.re) - scale(&self.resistance(), self.load_hat)
+    }
+
+    /// `D_V`.
+    #[inline(always)]
+    fn by_velocity(&self) -> Matrix3<T> {
+        let (n, l) = (self.n(), self.load_hat);
+        let mut m = Matrix3::zeros();
+        add_diagonal(&mut m, -l * self.tau);
+        add_outer(&mut m, l * (self.tau - self.pair.damping), &n, &n);
+        let bend = l * self.pair.friction * self.friction.eps[0] * -2.0;
+        add_outer(&mut m, bend, &self.tangential, &self.tangential);
+        m
+    }
+
+    /// `D_N`.
+    #[inline(always)]
+    fn by_split_normal(&self) -> Matrix3<T> {
+        let l = self.load_hat;
+        let across = l * (self.tau - self.pair.damping);
+        let mut m = Matrix3::zeros();
+        add_diagonal(&mut m, across * self.normal_speed);
+        add_outer(&mut m, across, &self.n(), &self.velocity);
+        let bend = l * self.pair.friction * self.friction.eps[0] * self.normal_speed * 2.0;
+        add_outer(&mut m, bend, &self.tangential, &self.tangential);
+        m
+    }
+
+    /// `∂T/∂s` and `∂T/∂φ̂`, with `φ̂` the distance that dissipation sees.
+    #[inline(always)]
+    fn by_alignment_and_distance(&self) -> (Vector3<T>, Vector3<T>) {
+        if self.normal.is_none() {
+            return (Vector3::zeros(), Vector3::zeros());
+        }
+        let d = self.resistance();
+        let by_fading = -(self.seen.re * self.fading.eps[0]);
+        (scale(&d, by_fading), scale(&d, -(self.fading.re * self.seen.eps[0])))
+    }
+
+    /// `∂T/∂G` of the geometry that decides dissipation: through `N`, `s` and `φ̂`.
+    #[inline(always)]
+    fn by_gradient(&self, normal: Option<&Vector3<T>>) -> Matrix3<T> {
+        let (by_s, by_phi) = self.by_alignment_and_distance();
+        let mut m = Matrix3::zeros();
+        if let Some((n, Some(inverse))) = &self.normal {
+            // δN = (1 − N Nᵀ) δG/‖G‖
+            m = self.by_split_normal().map(|x| x * *inverse);
+            let along = m * n;
+            add_outer(&mut m, -T::one(), &along, n);
+        }
+        if let Some(normal) = normal {
+            add_outer(&mut m, T::one(), &by_s, normal);
+        }
+        if self.schedule == DissipationSchedule::CurrentGeometry {
+            add_outer(&mut m, -T::one(), &by_phi, &self.moved);
+        }
+        m
+    }
+
+    /// `∂T/∂p`.
+    #[inline(always)]
+    fn by_position(&self, collider: &Collider<T>, sample: &Sample<T>) -> Matrix3<T> {
+        let g = &self.contact.now.gradient;
+        let mut m = self.by_velocity().map(|x| x * self.per_duration);
+        add_outer(&mut m, self.load.eps[0], g, g);
+        if self.schedule == DissipationSchedule::Current {
+            let (_, by_phi) = self.by_alignment_and_distance();
+            add_outer(&mut m, T::one(), &by_phi, g);
+        }
+        if let Some(curvature) = collider.curvature(&sample.position) {
+            let mut by_gradient = match self.schedule {
+                DissipationSchedule::StageStart => Matrix3::zeros(),
+                _ => self.by_gradient(sample.normal.as_ref()),
+            };
+            add_diagonal(&mut by_gradient, self.load.re);
+            m += by_gradient * curvature;
+        }
+        m
+    }
+
+    /// `∂T/∂N_A`.
+    #[inline(always)]
+    fn by_normal(&self, fade: bool) -> Matrix3<T> {
+        let mut m = Matrix3::zeros();
+        if fade {
+            let (by_s, _) = self.by_alignment_and_distance();
+            add_outer(&mut m, T::one(), &by_s, &self.contact.before.gradient);
+        }
+        if let Some((_, None)) = &self.normal {
+            m -= self.by_split_normal();
+        }
+        m
+    }
+}
+
+impl<T: Scalar> Linearised<'_, 4, 2, T> {
+    /// The gradient of `T·ξ`.
+    fn pull(
+        &self,
+        xi: &Vector3<T>,
+        (collider, sample): (&Collider<T>, &Sample<T>),
+        fade: bool,
+        g: &mut LawGradient<T>,
+    ) {
+        let now = &self.contact.now;
+        let (by_s, by_phi) = self.by_alignment_and_distance();
+        let seen = by_phi.dot(xi);
+        let by_velocity = (self.by_velocity() * xi).map(|x| x * self.per_duration);
+        g.position += by_velocity;
+        g.start -= by_velocity;
+        self.pull_params(xi, g);
+        // Cotangents of (φ, G) now, and of the geometry that decides dissipation.
+        let mut field = (now.gradient.dot(xi) * self.load.eps[0], scale(xi, self.load.re));
+        let by_gradient = self.by_gradient(sample.normal.as_ref()).transpose() * xi;
+        if sample.normal.is_some() {
+            g.normal += self.by_normal(fade).transpose() * xi;
+        }
+        debug_assert!(fade || by_s.dot(xi).re() == 0.0, "alignment acts through fading only");
+        match self.schedule {
+            DissipationSchedule::StageStart => {
+                let (p, d) = collider.pull_field(&sample.start, (seen, by_gradient));
+                g.start += p;
+                add(&mut g.dimensions, &d);
+            }
+            DissipationSchedule::CurrentGeometry => {
+                // φ̂ = φ − G·(p − p⁰)
+                g.position -= scale(&now.gradient, seen);
+                g.start += scale(&now.gradient, seen);
+                field = (field.0 + seen, field.1 + by_gradient);
+            }
+            DissipationSchedule::Current => field = (field.0 + seen, field.1 + by_gradient),
+        }
+        let (p, d) = collider.pull_field(&sample.position, field);
+        g.position += p;
+        add(&mut g.dimensions, &d);
+    }
+
+    /// k, ε, δ, m, μ, c_t, c_n, V_f.
+    fn pull_params(&self, xi: &Vector3<T>, g: &mut LawGradient<T>) {
+        let along = self.contact.now.gradient.dot(xi);
+        let resistance = self.resistance().dot(xi);
+        let [by_seen, by_fading] = if self.normal.is_some() {
+            [resistance * self.fading.re, resistance * self.seen.re]
+        } else {
+            [T::zero(); 2]
+        };
+        for j in 0..3 {
+            g.params[j] += along * self.load.eps[j + 1] - by_seen * self.seen.eps[j + 1];
+        }
+        g.params[3] -= by_fading * self.fading.eps[1];
+        let slip = self.tangential.dot(xi) * self.load_hat;
+        g.params[4] -= slip * self.friction.re;
+        g.params[5] -= slip;
+        g.params[6] -= self.n().dot(xi) * self.normal_speed * self.load_hat;
+        g.params[7] -= slip * self.pair.friction * self.friction.eps[1];
+    }
+}
+
+fn add<T: Scalar>(to: &mut [T; DIMENSIONS], x: &[T; DIMENSIONS]) {
+    for (a, b) in to.iter_mut().zip(x) {
+        *a += *b;
+    }
+}
