@@ -80,7 +80,7 @@ impl Bench {
                 normal: None,
                 duration: s.duration,
             };
-            sum + self.law.traction(&params, &collider, &sample).total()
+            sum + self.law.total(&params, &collider, &sample)
         })
     }
 

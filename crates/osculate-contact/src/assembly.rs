@@ -160,7 +160,8 @@ impl<T: Scalar> PairStage<'_, T> {
     /// Adds the forces of all samples.
     pub fn add_forces(&self, wrenches: &mut Wrenches<T>) {
         self.for_each_near(|i| {
-            let force = scale(&self.traction(i).total(), T::from(self.weights[i]));
+            let total = self.law.total(self.params, self.collider, &self.sample(i));
+            let force = scale(&total, T::from(self.weights[i]));
             self.add_force(i, &force, wrenches);
         });
     }
@@ -190,8 +191,8 @@ impl<T: Scalar> PairStage<'_, T> {
             let force = scale(&slopes.traction, w);
             self.add_force(i, &force, wrenches);
             let by_position = slopes.by_position.map(|x| x * w);
-            let by_normal = match sample.normal {
-                Some(n) if turning => Some(slopes.by_normal.map(|x| x * w) * skew(&n)),
+            let by_normal = match (sample.normal, slopes.by_normal) {
+                (Some(n), Some(by)) if turning => Some(by.map(|x| x * w) * skew(&n)),
                 _ => None,
             };
             self.add_blocks(i, moving, &force, &by_position, by_normal.as_ref(), blocks);

@@ -25,8 +25,8 @@ pub struct Slopes<T = f64> {
     pub traction: Vector3<T>,
     /// `∂T/∂p` [Pa/m].
     pub by_position: Matrix3<T>,
-    /// `∂T/∂N_A` [Pa]; zero where the surface has no normal.
-    pub by_normal: Matrix3<T>,
+    /// `∂T/∂N_A` [Pa], where the surface has a normal.
+    pub by_normal: Option<Matrix3<T>>,
 }
 
 /// `T` and the gradient of `T·ξ` by all that the law depends on.
@@ -96,6 +96,11 @@ fn add_diagonal<T: Scalar>(m: &mut Matrix3<T>, s: T) {
 
 #[inline(always)]
 fn load<const W: usize, T: Scalar>(pair: &PairParams<T>, phi: T) -> Jet<W, T> {
+    if W == 1 {
+        let (k, e, d) = (pair.stiffness, pair.smoothing, pair.threshold);
+        let (value, slope) = normal_penalty::normal_load_and_slope(phi, k, e, d);
+        return Jet { re: value, eps: [slope; W] };
+    }
     normal_penalty::normal_load(
         variable(phi, 0),
         variable(pair.stiffness, 1),
@@ -105,8 +110,24 @@ fn load<const W: usize, T: Scalar>(pair: &PairParams<T>, phi: T) -> Jet<W, T> {
 }
 
 impl ContactLaw {
-    /// Traction and its derivatives by position and colliding normal.
+    /// The sum of [`ContactLaw::traction`] [Pa], without its parts.
     #[inline]
+    pub fn total<T: Scalar>(
+        &self,
+        pair: &PairParams<T>,
+        collider: &Collider<T>,
+        sample: &Sample<T>,
+    ) -> Vector3<T> {
+        let contact = self.contact(pair, collider, sample);
+        if matches!(contact.status, Status::Apart | Status::Rejected) {
+            return Vector3::zeros();
+        }
+        let l: Linearised<'_, 0, 0, T> = self.linearise(pair, sample, &contact);
+        l.traction()
+    }
+
+    /// Traction and its derivatives by position and colliding normal.
+    #[inline(always)]
     pub fn slopes<T: Scalar>(
         &self,
         pair: &PairParams<T>,
@@ -115,12 +136,12 @@ impl ContactLaw {
     ) -> Slopes<T> {
         let contact = self.contact(pair, collider, sample);
         if matches!(contact.status, Status::Apart | Status::Rejected) {
-            let o = Matrix3::zeros();
-            return Slopes { traction: Vector3::zeros(), by_position: o, by_normal: o };
+            let o = Vector3::zeros();
+            return Slopes { traction: o, by_position: Matrix3::zeros(), by_normal: None };
         }
         let l: Linearised<'_, 1, 1, T> = self.linearise(pair, sample, &contact);
         let by_position = l.by_position(collider, sample);
-        let by_normal = sample.normal.map_or_else(Matrix3::zeros, |_| l.by_normal(self.fade));
+        let by_normal = sample.normal.map(|_| l.by_normal(self.fade));
         Slopes { traction: l.traction(), by_position, by_normal }
     }
 
@@ -216,16 +237,17 @@ impl<const W: usize, const F: usize, T: Scalar> Linearised<'_, W, F, T> {
         scale(&self.contact.now.gradient, self.load.re) - scale(&self.resistance(), self.load_hat)
     }
 
-    /// `D_V`.
+    /// `D_V/Δt`: by `p` through the velocity.
     #[inline(always)]
-    fn by_velocity(&self) -> Matrix3<T> {
-        let (n, l) = (self.n(), self.load_hat);
-        let mut m = Matrix3::zeros();
-        add_diagonal(&mut m, -l * self.tau);
-        add_outer(&mut m, l * (self.tau - self.pair.damping), &n, &n);
-        let bend = l * self.pair.friction * self.friction.eps[0] * -2.0;
-        add_outer(&mut m, bend, &self.tangential, &self.tangential);
-        m
+    fn by_moved(&self) -> Matrix3<T> {
+        let (n, v, l) = (self.n(), self.tangential, self.load_hat * self.per_duration);
+        let diagonal = l * self.tau;
+        let across = scale(&n, diagonal - l * self.pair.damping);
+        let bent = scale(&v, l * self.pair.friction * self.friction.eps[0] * -2.0);
+        Matrix3::from_fn(|i, j| {
+            let x = across[i] * n[j] + bent[i] * v[j];
+            if i == j { x - diagonal } else { x }
+        })
     }
 
     /// `D_N`.
@@ -276,7 +298,7 @@ impl<const W: usize, const F: usize, T: Scalar> Linearised<'_, W, F, T> {
     #[inline(always)]
     fn by_position(&self, collider: &Collider<T>, sample: &Sample<T>) -> Matrix3<T> {
         let g = &self.contact.now.gradient;
-        let mut m = self.by_velocity().map(|x| x * self.per_duration);
+        let mut m = self.by_moved();
         add_outer(&mut m, self.load.eps[0], g, g);
         if self.schedule == DissipationSchedule::Current {
             let (_, by_phi) = self.by_alignment_and_distance();
@@ -320,9 +342,9 @@ impl<T: Scalar> Linearised<'_, 4, 2, T> {
         let now = &self.contact.now;
         let (by_s, by_phi) = self.by_alignment_and_distance();
         let seen = by_phi.dot(xi);
-        let by_velocity = (self.by_velocity() * xi).map(|x| x * self.per_duration);
-        g.position += by_velocity;
-        g.start -= by_velocity;
+        let by_moved = self.by_moved() * xi;
+        g.position += by_moved;
+        g.start -= by_moved;
         self.pull_params(xi, g);
         // Cotangents of (φ, G) now, and of the geometry that decides dissipation.
         let mut field = (now.gradient.dot(xi) * self.load.eps[0], scale(xi, self.load.re));

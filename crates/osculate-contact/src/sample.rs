@@ -169,6 +169,7 @@ impl ContactLaw {
         match colliding {
             Some(n) if !pair.collider_normal => Some((n, None)),
             // A vanishing gradient has no direction: the colliding normal stands in, or nothing.
+            _ if contact.before.unit => Some((contact.before.gradient, Some(T::one()))),
             _ => norm::direction_and_inverse(&contact.before.gradient)
                 .map(|(n, inverse)| (n, Some(inverse)))
                 .or(colliding.map(|n| (n, None))),

@@ -47,7 +47,7 @@ impl<T: Scalar> Cuboid<T> {
     ///
     /// Inside, where two faces are equally near (on a medial plane), the first axis in x, y, z order is taken:
     /// a documented one-sided choice where no derivative exists.
-    #[inline]
+    #[inline(always)]
     pub fn field(&self, point: &Vector3<T>) -> Field<T> {
         let (q, sign) = self.excess(point);
         let axis = deepest_axis(&q);
@@ -60,11 +60,11 @@ impl<T: Scalar> Cuboid<T> {
                 outside.y * inverse * sign[1],
                 outside.z * inverse * sign[2],
             );
-            Field { phi: distance, gradient }
+            Field { phi: distance, gradient, unit: true }
         } else {
             let mut gradient = Vector3::zeros();
             gradient[axis] = T::from(sign[axis]);
-            Field { phi: q[axis], gradient }
+            Field { phi: q[axis], gradient, unit: true }
         }
     }
 }

@@ -13,22 +13,27 @@ pub struct HalfSpace<T = f64> {
     pub normal: Vector3<T>,
     /// Distance of the plane from the local origin along the unit normal [m].
     pub offset: T,
+    /// `n̂`: normalised once, not at every query.
+    unit: Vector3<T>,
 }
 
 impl<T: Scalar> HalfSpace<T> {
+    /// A half-space of a normal that is not zero.
+    pub(crate) fn new(normal: Vector3<T>, offset: T) -> Self {
+        let inverse = normal.dot(&normal).sqrt().recip();
+        Self { normal, offset, unit: norm::scale(&normal, inverse) }
+    }
+
     /// Signed distance [m].
     #[inline(always)]
     pub fn phi(&self, point: &Vector3<T>) -> T {
-        let inverse = self.normal.dot(&self.normal).sqrt().recip();
-        self.normal.dot(point) * inverse - self.offset
+        self.unit.dot(point) - self.offset
     }
 
     /// Signed distance [m] and gradient `n̂`.
     #[inline(always)]
     pub fn field(&self, point: &Vector3<T>) -> Field<T> {
-        let inverse = self.normal.dot(&self.normal).sqrt().recip();
-        let phi = self.normal.dot(point) * inverse - self.offset;
-        Field { phi, gradient: norm::scale(&self.normal, inverse) }
+        Field { phi: self.phi(point), gradient: self.unit, unit: true }
     }
 }
 

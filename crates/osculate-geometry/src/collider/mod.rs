@@ -28,6 +28,8 @@ pub struct Field<T = f64> {
     pub phi: T,
     /// `G = ∇Φ(X)` [–]; unit only where the field is an exact distance.
     pub gradient: Vector3<T>,
+    /// Whether the gradient is unit by construction, here and around: then it is its own direction.
+    pub unit: bool,
 }
 
 /// The most dimensions that a collider has.
@@ -132,7 +134,7 @@ impl<T: Scalar> Collider<T> {
     pub fn with_dimensions<U: Scalar>(&self, d: &[U; DIMENSIONS]) -> Collider<U> {
         let v = Vector3::new(d[0], d[1], d[2]);
         match self {
-            Self::HalfSpace(_) => Collider::HalfSpace(HalfSpace { normal: v, offset: d[3] }),
+            Self::HalfSpace(_) => Collider::HalfSpace(HalfSpace::new(v, d[3])),
             Self::Sphere(_) => Collider::Sphere(Sphere { center: v, radius: d[3] }),
             Self::Cuboid(_) => {
                 Collider::Cuboid(Cuboid { center: v, half_extents: Vector3::new(d[3], d[4], d[5]) })
@@ -183,7 +185,7 @@ impl Collider<f64> {
                 allowed: "> 0",
             });
         }
-        Ok(Self::HalfSpace(HalfSpace { normal, offset }))
+        Ok(Self::HalfSpace(HalfSpace::new(normal, offset)))
     }
 
     /// Ball of a radius [m] about a local centre [m].

@@ -21,12 +21,13 @@ impl<T: Scalar> Sphere<T> {
     }
 
     /// Signed distance [m] and the unit gradient; at the centre, where no direction exists, the gradient is zero.
-    #[inline]
+    #[inline(always)]
     pub fn field(&self, point: &Vector3<T>) -> Field<T> {
         let arm = point - self.center;
         let distance = norm::norm0(&arm);
-        let gradient = norm::direction(&arm).unwrap_or_else(Vector3::zeros);
-        Field { phi: distance - self.radius, gradient }
+        let inverse = if distance > 0.0 { distance.recip() } else { T::zero() };
+        let gradient = norm::scale(&arm, inverse);
+        Field { phi: distance - self.radius, gradient, unit: distance > 0.0 }
     }
 }
 
