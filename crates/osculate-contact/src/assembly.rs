@@ -110,6 +110,37 @@ pub struct Moving {
     pub collider: bool,
 }
 
+/// Whether samples are nearer to a collider than a distance, at one pullback.
+struct Nearness<'a> {
+    collider: &'a Collider,
+    pullback: &'a Pullback,
+    distance: f64,
+    /// `Φ` of the samples of a body as `c + g·X`, where the gradient is the same everywhere.
+    linear: Option<(f64, Vector3<f64>)>,
+}
+
+impl<'a> Nearness<'a> {
+    #[inline]
+    fn new(collider: &'a Collider, pullback: &'a Pullback, distance: f64) -> Self {
+        let origin = pullback.offset + pullback.collider_center;
+        let linear = collider.curvature(&origin).is_none().then(|| {
+            let field = collider.field(&origin);
+            // The two ways to the distance differ by rounding of its terms.
+            let rounding = 1e-14 * (origin.norm() + field.phi.abs());
+            (field.phi - rounding, pullback.rotation.tr_mul(&field.gradient))
+        });
+        Self { collider, pullback, distance, linear }
+    }
+
+    #[inline(always)]
+    fn holds(&self, x: &Vector3<f64>) -> bool {
+        match &self.linear {
+            Some((c, g)) => c + g.dot(x) < self.distance,
+            None => self.collider.phi(&self.pullback.position(x)) < self.distance,
+        }
+    }
+}
+
 impl<T: Scalar> PairStage<'_, T> {
     /// Whether a stage-start pullback decides contacts and normals.
     fn explicit(&self) -> bool {
@@ -118,16 +149,22 @@ impl<T: Scalar> PairStage<'_, T> {
 
     /// Calls `f` with the index of every sample that is within the threshold now (or, for retained contacts, at
     /// stage start). The rest exerts no force. Contacts are found anew at every evaluation.
+    ///
+    /// A sample within rounding of the threshold may be named too; its law decides.
     #[inline]
     pub fn for_each_near(&self, mut f: impl FnMut(usize)) {
-        let (now, start) = (self.now.real(), self.start.real());
         let (collider, threshold) = (self.collider.real(), self.params.threshold.re());
-        let explicit = self.explicit();
+        let (now, start) = (self.now.real(), self.start.real());
+        let now = Nearness::new(&collider, &now, threshold);
+        let Some(start) = self.explicit().then(|| Nearness::new(&collider, &start, threshold))
+        else {
+            return (0..self.points.len())
+                .filter(|&i| now.holds(&real(&self.points[i])))
+                .for_each(f);
+        };
         for (i, point) in self.points.iter().enumerate() {
             let x = real(point);
-            if collider.phi(&now.position(&x)) < threshold
-                || (explicit && collider.phi(&start.position(&x)) < threshold)
-            {
+            if now.holds(&x) || start.holds(&x) {
                 f(i);
             }
         }

@@ -67,6 +67,9 @@ impl Simulator {
             let rotation = now[pair.b].rotation;
             p.for_each_near(|i| {
                 let t = p.traction(i);
+                if t.status == Status::Apart {
+                    return;
+                }
                 let world = |v: &Vector3<f64>| rotation * v * p.weights[i];
                 records.push(ContactRecord {
                     colliding: pair.a,

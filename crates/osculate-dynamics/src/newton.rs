@@ -188,6 +188,8 @@ fn evaluate(
 
 /// Moves `now` along the step; halves it until the residual norm falls, and takes the best trial where none does
 /// (a residual that jumps has no descent direction at the jump). Leaves residual and matrix at the new point.
+///
+/// The full step is mostly taken, so it is evaluated with its matrix at once.
 fn line_search(
     system: &System<'_, f64>,
     stage: &Stage<'_, f64>,
@@ -197,27 +199,32 @@ fn line_search(
     norm: f64,
 ) -> (f64, f64) {
     let mut trial = std::mem::take(&mut work.trial);
-    let mut best = (f64::INFINITY, 1.0);
-    let mut factor = 1.0;
-    for _ in 0..=halvings {
-        increment(system, now, &work.step, factor, &mut trial);
-        let mut residual = std::mem::take(&mut work.trial_residual);
-        system.residual(&Stage { now: &trial, ..*stage }, &mut residual);
-        let found = work.norm(&residual);
-        work.trial_residual = residual;
-        if found < best.0 {
-            best = (found, factor);
-        }
-        if found < norm * (1.0 - 1e-4 * factor) {
+    increment(system, now, &work.step, 1.0, &mut trial);
+    let mut scale = evaluate(system, stage, &trial, work);
+    let mut found = work.norm(&work.residual);
+    let (mut best, mut factor) = ((found, 1.0), 1.0);
+    for _ in 0..halvings {
+        if best.0 < norm * (1.0 - 1e-4 * best.1) {
             break;
         }
         factor *= 0.5;
+        increment(system, now, &work.step, factor, &mut trial);
+        let mut residual = std::mem::take(&mut work.trial_residual);
+        system.residual(&Stage { now: &trial, ..*stage }, &mut residual);
+        let half = work.norm(&residual);
+        work.trial_residual = residual;
+        if half < best.0 {
+            best = (half, factor);
+        }
     }
-    increment(system, now, &work.step, best.1, &mut trial);
+    if factor < 1.0 {
+        increment(system, now, &work.step, best.1, &mut trial);
+        scale = evaluate(system, stage, &trial, work);
+        found = work.norm(&work.residual);
+    }
     now.copy_from_slice(&trial);
     work.trial = trial;
-    let scale = evaluate(system, stage, now, work);
-    (scale, work.norm(&work.residual))
+    (scale, found)
 }
 
 /// How many times the estimate of [`rounding`] a residual may be and still be rounding.
