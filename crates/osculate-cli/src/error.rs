@@ -2,8 +2,13 @@
 
 use osculate_dynamics::file::FileError;
 use osculate_dynamics::{RunError, SceneError};
+use osculate_fit::experiment::ExperimentError;
+use osculate_fit::problem::ProblemError;
 use osculate_fit::recording::RecordingError;
+use osculate_fit::report::ReportError;
+use osculate_fit::twin::TwinError;
 use osculate_geometry::GeometryError;
+use osculate_plot::PlotError;
 use std::path::{Path, PathBuf};
 
 /// Why a command failed.
@@ -32,6 +37,27 @@ pub enum CliError {
     /// Recordings.
     #[error(transparent)]
     Recording(Box<RecordingError>),
+    /// An experiment file.
+    #[error(transparent)]
+    Experiment(Box<ExperimentError>),
+    /// A fit.
+    #[error(transparent)]
+    Fit(Box<ReportError>),
+    /// A problem set up from parameters.
+    #[error(transparent)]
+    Problem(Box<ProblemError>),
+    /// Synthetic recordings.
+    #[error(transparent)]
+    Twin(Box<TwinError>),
+    /// A figure.
+    #[error(transparent)]
+    Plot(Box<PlotError>),
+    /// A report that lacks a parameter of the experiment.
+    #[error("{}: no parameter '{missing}'; it has: {known}", file.display())]
+    ReportParameter { file: PathBuf, missing: String, known: String },
+    /// A parameter of a report that is not usable.
+    #[error("{}: parameter '{path}' is {found}, allowed: a number in [{low}, {high}]", file.display())]
+    ReportValue { file: PathBuf, path: String, found: String, low: f64, high: f64 },
     /// A value of a reference case that has no meaning here.
     #[error("{field} is '{found}', allowed: {allowed}")]
     Value { field: &'static str, found: String, allowed: &'static str },
@@ -78,5 +104,10 @@ boxed!(
     Recording(RecordingError),
     Geometry(GeometryError),
     Scene(SceneError),
-    Run(RunError)
+    Run(RunError),
+    Experiment(ExperimentError),
+    Fit(ReportError),
+    Problem(ProblemError),
+    Twin(TwinError),
+    Plot(PlotError)
 );

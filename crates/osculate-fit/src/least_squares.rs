@@ -478,7 +478,8 @@ mod tests {
     #[test]
     fn information_of_shared_parameters_is_that_of_the_joint_problem() {
         let problem = Decay::new();
-        let (shared, own) = (vec![2.0, 0.7], (0..7).map(|b| vec![0.1 * b as f64]).collect::<Vec<_>>());
+        let (shared, own) =
+            (vec![2.0, 0.7], (0..7).map(|b| vec![0.1 * b as f64]).collect::<Vec<_>>());
         let info = information(&problem, &shared, &own).unwrap();
         // The joint matrix of 2 + 7 unknowns, inverted: its shared corner is the inverse of the marginal matrix.
         let mut joint = DMatrix::zeros(9, 9);

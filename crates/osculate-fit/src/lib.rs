@@ -3,9 +3,18 @@
 //! * [`recording`]: measured tosses on disk, the public cube recordings, and the errors a simulation makes on them.
 //! * [`parameter`]: what is free, and on which scale.
 //! * [`problem`]: pose residuals of roll-outs with exact Jacobians.
-//! * [`least_squares`]: bounded Levenberg–Marquardt.
+//! * [`least_squares`], [`optimise`]: bounded Levenberg–Marquardt; argmin's L-BFGS and Nelder–Mead.
+//! * [`fit`]: many starts through stages of growing horizon.
+//! * [`identify`]: standard errors, correlations, weak directions, profiles, verdicts.
+//! * [`experiment`], [`report`], [`twin`]: files in, files out, synthetic recordings.
 
+pub mod experiment;
+pub mod fit;
+pub mod identify;
 pub mod least_squares;
+pub mod optimise;
 pub mod parameter;
 pub mod problem;
 pub mod recording;
+pub mod report;
+pub mod twin;

@@ -30,6 +30,9 @@ pub struct FreeParameter {
     /// Values that starts are drawn from; the range where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<[f64; 2]>,
+    /// First step of Nelder–Mead in the coordinate; the stage's where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<f64>,
     /// The parameter keeps the scene's value in the fit and is only profiled.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub profile_only: bool,
@@ -60,6 +63,14 @@ pub enum ParameterError {
         high: f64,
         /// What is allowed.
         allowed: &'static str,
+    },
+    /// A first step is not positive.
+    #[error("step of '{path}' is {found}, allowed: > 0")]
+    Step {
+        /// Path of the parameter.
+        path: String,
+        /// The value found.
+        found: f64,
     },
     /// One parameter is listed twice.
     #[error("'{path}' is listed twice among the free parameters")]
@@ -120,6 +131,9 @@ impl FreeParameter {
     }
 
     fn validate(&self) -> Result<(), ParameterError> {
+        if let Some(step) = self.step.filter(|s| !(s.is_finite() && *s > 0.0)) {
+            return Err(ParameterError::Step { path: self.path.clone(), found: step });
+        }
         for (field, [low, high]) in
             [("range", self.range), ("start", self.start.unwrap_or(self.range))]
         {
@@ -197,6 +211,7 @@ mod tests {
             scale,
             range: [0.05, 2.0],
             start: None,
+            step: None,
             profile_only: false,
         }
     }

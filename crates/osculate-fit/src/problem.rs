@@ -173,7 +173,7 @@ pub enum ProblemError {
 
 impl Model {
     /// Roll-out of a stretch of a toss from a pose and velocities of the local frame.
-    fn simulator(
+    pub(crate) fn simulator(
         &self,
         toss: &Toss,
         frames: std::ops::Range<usize>,
@@ -351,8 +351,7 @@ impl Problem {
         for frame in (first..last).filter(|&f| toss.observed[f]) {
             let y = state((frame - first) * self.model.substeps).kinematics(center);
             let measured = &toss.measured[frame];
-            let turn =
-                so3::log(&(y.rotation * measured.rotation.map(T::from).transpose()));
+            let turn = so3::log(&(y.rotation * measured.rotation.map(T::from).transpose()));
             for k in 0..3 {
                 out.push((y.position[k] - measured.position[k]) * wp);
             }
@@ -389,12 +388,15 @@ impl Problem {
             starts.push(path.state(0)[body]);
             ends.push(path.state(simulator.steps())[body]);
         }
-        self.push_priors(own, segments, |k| {
-            match (n + k).checked_sub(first) {
+        self.push_priors(
+            own,
+            segments,
+            |k| match (n + k).checked_sub(first) {
                 Some(d) if d < M => Jet::<M>::variable(own[k], d),
                 _ => Jet::<M>::constant(own[k]),
-            }
-        }, &mut out);
+            },
+            &mut out,
+        );
         push_continuity(&starts, &ends, &mut out);
         Ok(out)
     }
@@ -509,10 +511,8 @@ impl BlockProblem for Problem {
         own: &[f64],
         jacobian: bool,
     ) -> Result<BlockResiduals, ProblemError> {
-        self.block(block, shared, own, jacobian).map_err(|source| ProblemError::Run {
-            id: self.tosses[block].toss.id,
-            source,
-        })
+        self.block(block, shared, own, jacobian)
+            .map_err(|source| ProblemError::Run { id: self.tosses[block].toss.id, source })
     }
 }
 
@@ -593,11 +593,7 @@ fn own_parameters(layout: &Layout, body: &str, initial: &InitialState) -> Vec<(u
 }
 
 /// Residuals that tie the end of each segment to the start of the next.
-fn push_continuity<T: Scalar>(
-    starts: &[BodyState<T>],
-    ends: &[BodyState<T>],
-    out: &mut Vec<T>,
-) {
+fn push_continuity<T: Scalar>(starts: &[BodyState<T>], ends: &[BodyState<T>], out: &mut Vec<T>) {
     for (end, start) in ends.iter().zip(starts.iter().skip(1)) {
         let gaps = [
             start.center - end.center,

@@ -1,9 +1,13 @@
 //! The subcommands. A new one is a file with `Args` and `run`, a variant below and its arm in [`Command::run`].
 
 pub mod crosscheck;
+pub mod evaluate;
+mod figures;
+pub mod fit;
 pub mod gradcheck;
 pub mod import;
 pub mod simulate;
+pub mod twin;
 
 use crate::{CliError, Console, Report};
 use clap::Subcommand;
@@ -11,6 +15,12 @@ use clap::Subcommand;
 /// A subcommand.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Identify parameters from recordings, with error bars and figures
+    Fit(fit::Args),
+    /// Judge fixed parameters on recordings
+    Evaluate(evaluate::Args),
+    /// Write synthetic recordings from known parameters, with stated noise and seed
+    Twin(twin::Args),
     /// Simulate a scene and write its motion, contacts, energies and solver statistics
     Simulate(simulate::Args),
     /// Compare adjoint, tangent and difference derivatives of a scene's outcome
@@ -28,6 +38,9 @@ impl Command {
     /// Where input is not valid, files cannot be read or written, or a roll-out fails.
     pub fn run(&self, console: &Console) -> Result<Report, CliError> {
         match self {
+            Self::Fit(args) => fit::run(args, console),
+            Self::Evaluate(args) => evaluate::run(args),
+            Self::Twin(args) => twin::run(args),
             Self::Simulate(args) => simulate::run(args),
             Self::Gradcheck(args) => gradcheck::run(args, console),
             Self::Crosscheck(args) => crosscheck::run(args, console),

@@ -1,0 +1,147 @@
+//! Figures of a fit.
+
+use crate::CliError;
+use osculate_fit::fit::Fit;
+use osculate_fit::identify::Verdict;
+use osculate_fit::parameter::Scale;
+use osculate_fit::report::Report;
+use osculate_math::so3;
+use osculate_plot::{
+    Axis, ConvergenceFigure, CorrelationFigure, ParameterProfile, PlotError, ProfileFigure,
+    ResidualFigure, TrajectoryFigure, Verdict as PlotVerdict,
+};
+use std::path::Path;
+
+/// Writes every figure as PNG and SVG.
+pub(crate) fn write(folder: &Path, report: &Report, fit: &Fit) -> Result<(), CliError> {
+    std::fs::create_dir_all(folder).map_err(|e| CliError::io("create", folder, e))?;
+    let both = |name: &str, save: &dyn Fn(&Path) -> Result<(), PlotError>| {
+        save(&folder.join(format!("{name}.png")))?;
+        save(&folder.join(format!("{name}.svg")))
+    };
+    let convergence = convergence(report);
+    both("convergence", &|p| convergence.save(p))?;
+    if let Some(figure) = residuals(report) {
+        both("residuals", &|p| figure.save(p))?;
+    }
+    if let Some(figure) = correlation(report) {
+        both("correlation", &|p| figure.save(p))?;
+    }
+    if let Some(figure) = profiles(report, fit) {
+        both("profiles", &|p| figure.save(p))?;
+    }
+    for (name, block) in chosen(report) {
+        if let Some(figure) = trajectory(fit, block, name) {
+            both(&format!("toss_{name}"), &|p| figure.save(p))?;
+        }
+    }
+    Ok(())
+}
+
+fn convergence(report: &Report) -> ConvergenceFigure {
+    // Stages have losses of their own: only the last one is comparable between starts.
+    let starts = report
+        .starts
+        .iter()
+        .map(|s| s.history.last().cloned().unwrap_or_else(|| vec![f64::NAN]))
+        .collect();
+    ConvergenceFigure {
+        title: "Convergence of the last stage".into(),
+        loss_label: "mean loss a toss".into(),
+        starts,
+    }
+}
+
+fn residuals(report: &Report) -> Option<ResidualFigure> {
+    let evaluation = report.evaluation.as_ref()?;
+    Some(ResidualFigure {
+        title: format!("Errors of {} fitted tosses", evaluation.tosses.len()),
+        position_errors: evaluation.tosses.iter().map(|t| t.position_error_percent).collect(),
+        position_unit: "% of width".into(),
+        rotation_errors: evaluation.tosses.iter().map(|t| t.rotation_error_deg).collect(),
+    })
+}
+
+fn correlation(report: &Report) -> Option<CorrelationFigure> {
+    let curvature = report.curvature.as_ref()?;
+    let names = report.parameters.iter().map(|p| short(&p.path));
+    Some(CorrelationFigure {
+        title: "Correlation of the estimates".into(),
+        names: names.take(curvature.correlation.len()).collect(),
+        matrix: curvature.correlation.clone(),
+    })
+}
+
+/// The last part of a path: the symbol.
+fn short(path: &str) -> String {
+    path.rsplit('.').next().unwrap_or(path).to_owned()
+}
+
+fn profiles(report: &Report, fit: &Fit) -> Option<ProfileFigure> {
+    if report.profiles.is_empty() {
+        return None;
+    }
+    let log = |path: &str| {
+        fit.problem
+            .parameters()
+            .iter()
+            .find(|p| p.path == path)
+            .is_none_or(|p| p.scale == Scale::Log)
+    };
+    let parameters = report.profiles.iter().map(|p| {
+        let axis = if log(&p.path) {
+            Axis::log(short(&p.path), p.unit.clone())
+        } else {
+            Axis::linear(short(&p.path), p.unit.clone())
+        };
+        let ends = [p.values.first(), p.values.last()].map(|x| x.copied().unwrap_or(f64::NAN));
+        let verdict = match p.verdict {
+            Verdict::Point { lower, upper } => PlotVerdict::Point { lower, upper },
+            Verdict::Interval { lower, upper } => PlotVerdict::Interval { lower, upper },
+            Verdict::LowerBound { lower } => PlotVerdict::LowerBound(lower),
+            Verdict::UpperBound { upper } => PlotVerdict::UpperBound(upper),
+            Verdict::Undetermined => PlotVerdict::Interval { lower: ends[0], upper: ends[1] },
+        };
+        ParameterProfile {
+            axis,
+            values: p.values.clone(),
+            losses: p.losses.clone(),
+            estimate: p.best,
+            verdict,
+        }
+    });
+    Some(ProfileFigure {
+        title: "Loss along each parameter, the others optimal".into(),
+        loss: Axis::linear("mean loss a toss", ""),
+        threshold: None,
+        parameters: parameters.collect(),
+    })
+}
+
+/// Blocks of the toss with the lowest, the median and the highest loss.
+fn chosen(report: &Report) -> Vec<(&'static str, usize)> {
+    let Some(evaluation) = &report.evaluation else { return Vec::new() };
+    let mut order: Vec<usize> = (0..evaluation.tosses.len()).collect();
+    order.sort_by(|&a, &b| evaluation.tosses[a].loss.total_cmp(&evaluation.tosses[b].loss));
+    match order.len() {
+        0 => Vec::new(),
+        n => vec![("best", order[0]), ("median", order[n / 2]), ("worst", order[n - 1])],
+    }
+}
+
+fn trajectory(fit: &Fit, block: usize, name: &str) -> Option<TrajectoryFigure> {
+    let best = fit.best();
+    let r = fit.problem.roll_out(block, &best.coordinates, &best.own[block]).ok()?;
+    let pairs = || r.simulated.iter().zip(&r.measured);
+    Some(TrajectoryFigure {
+        title: format!("Toss {} ({name} of the fit)", r.id),
+        measured: r.measured.iter().map(|p| p.position.into()).collect(),
+        fitted: r.simulated.iter().map(|p| p.position.into()).collect(),
+        position_errors: pairs().map(|(s, m)| (s.position - m.position).norm() * 1e3).collect(),
+        position_unit: "mm".into(),
+        rotation_errors: pairs()
+            .map(|(s, m)| so3::log(&(s.rotation * m.rotation.transpose())).norm().to_degrees())
+            .collect(),
+        times: r.times,
+    })
+}

@@ -1,0 +1,139 @@
+//! `osculate fit`.
+
+use super::figures;
+use crate::{CliError, Console, Report, files};
+use osculate_fit::experiment::Experiment;
+use osculate_fit::fit::Progress;
+use osculate_fit::recording::Dataset;
+use osculate_fit::report;
+use serde_json::json;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// Identify parameters from recordings, with error bars and figures.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// Experiment file (docs/experiment.md)
+    pub experiment: PathBuf,
+    /// Folder of recordings, in place of the experiment's
+    #[arg(long)]
+    pub data: Option<PathBuf>,
+    /// Folder to write: report.json, summary.txt and figures/ (default: results/ beside the experiment)
+    #[arg(long)]
+    pub out: Option<PathBuf>,
+    /// Threads; the result does not depend on it (default: all cores)
+    #[arg(long)]
+    pub threads: Option<usize>,
+    /// Skip the figures
+    #[arg(long)]
+    pub no_figures: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  osculate fit experiments/cube_toss/experiment.toml
+  osculate fit experiments/cube_toss/experiment.toml --data data/cube_tosses --out results/cube
+  osculate fit experiments/cube_toss/experiment.toml --threads 1 --json
+
+Ctrl-C ends the fit and reports the best point so far; a second one ends the program.
+Where the folder has a split.json, the part named in the experiment (train) is fitted.";
+
+/// Runs it.
+///
+/// # Errors
+/// Where the experiment or the recordings are wrong, every start fails, or the results cannot be written.
+pub fn run(args: &Args, console: &Console) -> Result<Report, CliError> {
+    let experiment = Experiment::read(&args.experiment)?;
+    let data = Dataset::open(experiment.data_folder(args.data.as_deref()))?;
+    let tosses = experiment.tosses(&data, experiment.file.part.into())?;
+    let half_side = data.metadata().cube.half_side_m;
+    let beside = args.experiment.parent().map(|p| p.join("results")).unwrap_or_default();
+    let out = args.out.clone().unwrap_or(beside);
+    // The destination is made first: a long fit must not end at a folder that cannot be written.
+    files::create_folder(&out)?;
+    let interrupted = interrupt_flag();
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(args.threads.unwrap_or(0))
+        .build()
+        .map_err(|e| CliError::io("start threads for", &out, std::io::Error::other(e)))?;
+    let bar = Bar::new(console, &experiment);
+    let (report, fitted) = pool.install(|| {
+        report::run(&experiment, tosses, half_side, &interrupted, &|p| bar.show(p), &|phase| {
+            bar.phase(phase)
+        })
+    })?;
+    bar.finish();
+    let summary = report.summary();
+    let json = serde_json::to_value(&report)
+        .map_err(|source| CliError::Json { path: out.join("report.json"), source })?;
+    files::write(&out.join("report.json"), format!("{json:#}\n").as_bytes())?;
+    files::write(&out.join("summary.txt"), summary.as_bytes())?;
+    if !args.no_figures {
+        figures::write(&out.join("figures"), &report, &fitted)?;
+    }
+    Ok(Report {
+        text: format!("{summary}\nwritten to {}", out.display()),
+        json: json!({ "out": out, "report": json }),
+        agrees: true,
+    })
+}
+
+/// Set by the first Ctrl-C; the second one ends the program with 130.
+fn interrupt_flag() -> Arc<AtomicBool> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let shared = Arc::clone(&flag);
+    // Where a handler cannot be set (a second fit in one process), Ctrl-C ends the program as usual.
+    let _ = ctrlc::set_handler(move || {
+        if shared.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    });
+    flag
+}
+
+/// One bar over all starts and stages.
+struct Bar {
+    bar: indicatif::ProgressBar,
+    /// Stages done of each start, and the lowest loss of a last stage.
+    seen: Mutex<(Vec<usize>, f64)>,
+    stages: usize,
+}
+
+impl Bar {
+    fn new(console: &Console, experiment: &Experiment) -> Self {
+        let stages = experiment.file.stages.len().max(1);
+        let starts = experiment.file.multistart.starts;
+        let bar = console.progress(starts * stages, "fit");
+        bar.enable_steady_tick(std::time::Duration::from_millis(200));
+        Self { bar, seen: Mutex::new((vec![0; starts], f64::INFINITY)), stages }
+    }
+
+    fn show(&self, p: Progress) {
+        let Ok(mut seen) = self.seen.lock() else { return };
+        if p.stage > seen.0[p.start] {
+            seen.0[p.start] = p.stage;
+        }
+        if p.stage + 1 == self.stages {
+            seen.1 = seen.1.min(p.loss);
+        }
+        self.bar.set_position(seen.0.iter().sum::<usize>() as u64);
+        let best = if seen.1.is_finite() { format!(", best {:.4}", seen.1) } else { String::new() };
+        self.bar.set_message(format!(
+            "start {} stage {} loss {:.4}{best}",
+            p.start + 1,
+            p.stage + 1,
+            p.loss
+        ));
+    }
+
+    fn phase(&self, what: &str) {
+        self.bar.set_position(self.bar.length().unwrap_or(0));
+        self.bar.set_message(what.to_owned());
+    }
+
+    fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}

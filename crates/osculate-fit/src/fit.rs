@@ -1,0 +1,310 @@
+//! Multi-start identification: from many starting points through stages of growing horizon.
+//!
+//! Full roll-outs of an impact are chaotic: their loss has many local minima. A short horizon has few, so each start
+//! is carried through stages (first impacts, then more, then all) and the best end is taken. Starts run in parallel
+//! and are independent: the result does not depend on the number of threads.
+
+use crate::least_squares::{self, Solution, Stop};
+use crate::optimise::{self, Budget, Solver};
+use crate::parameter::FreeParameter;
+use crate::problem::{Horizon, InitialState, Model, Problem, ProblemError, Toss, Weights};
+use rand::{RngExt, SeedableRng, rngs::StdRng};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The algorithm of a stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "kebab-case")]
+pub enum Algorithm {
+    /// Bounded Levenberg–Marquardt with exact Jacobians.
+    #[default]
+    LevenbergMarquardt,
+    /// argmin's L-BFGS.
+    Lbfgs,
+    /// argmin's Nelder–Mead.
+    NelderMead,
+}
+
+/// One stage of a fit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StagePlan {
+    /// How far roll-outs go.
+    pub horizon: Horizon,
+    /// How the loss is lowered.
+    pub algorithm: Algorithm,
+    /// Most iterations.
+    pub iterations: usize,
+    /// First simplex of Nelder–Mead, in coordinates.
+    pub simplex: f64,
+}
+
+/// What is fitted, to what, from where.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The model.
+    pub model: Model,
+    /// The data.
+    pub tosses: Vec<Toss>,
+    /// What is free.
+    pub parameters: Vec<FreeParameter>,
+    /// Weights of the residuals.
+    pub weights: Weights,
+    /// Prior of the initial states.
+    pub initial: InitialState,
+    /// The stages.
+    pub stages: Vec<StagePlan>,
+    /// How many starts.
+    pub starts: usize,
+    /// Seed of the starts.
+    pub seed: u64,
+}
+
+/// What happens during a fit, for progress bars.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// Index of the start.
+    pub start: usize,
+    /// Index of the stage.
+    pub stage: usize,
+    /// Iteration (evaluation for argmin's solvers).
+    pub iteration: usize,
+    /// Loss.
+    pub loss: f64,
+}
+
+/// The course of one start.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StartResult {
+    /// Values of the parameters at the start.
+    pub start: Vec<f64>,
+    /// Values at the end.
+    pub values: Vec<f64>,
+    /// Loss of the last stage at the end; infinite where the start failed.
+    pub loss: f64,
+    /// Loss after each iteration of each stage.
+    pub history: Vec<Vec<f64>>,
+    /// Why the last stage stopped.
+    pub stop: Option<Stop>,
+    /// Why the start failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+    /// Coordinates at the end.
+    #[serde(skip)]
+    pub coordinates: Vec<f64>,
+    /// Own parameters at the end.
+    #[serde(skip)]
+    pub own: Vec<Vec<f64>>,
+}
+
+/// The result of a fit.
+pub struct Fit {
+    /// Every start, in order.
+    pub starts: Vec<StartResult>,
+    /// Index of the best.
+    pub best: usize,
+    /// The problem of the last stage.
+    pub problem: Problem,
+    /// Whether the caller stopped it.
+    pub interrupted: bool,
+}
+
+impl Fit {
+    /// The best start.
+    pub fn best(&self) -> &StartResult {
+        &self.starts[self.best]
+    }
+}
+
+/// Why there is no fit.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FitError {
+    /// The problem cannot be set up.
+    #[error(transparent)]
+    Problem(#[from] ProblemError),
+    /// Every start failed.
+    #[error("all {starts} starts failed; the first because: {first}")]
+    AllFailed {
+        /// How many.
+        starts: usize,
+        /// Why the first did.
+        first: String,
+    },
+    /// There are no stages or no starts.
+    #[error("{what}: 0 given, at least 1 is needed")]
+    Nothing {
+        /// Of what.
+        what: &'static str,
+    },
+}
+
+/// Starting points: a Latin hypercube in the coordinates of the starting ranges, reproducible from the seed.
+pub fn starting_points(parameters: &[FreeParameter], starts: usize, seed: u64) -> Vec<Vec<f64>> {
+    let free: Vec<_> = parameters.iter().filter(|p| !p.profile_only).collect();
+    let mut points = vec![vec![0.0; free.len()]; starts];
+    for (i, p) in free.iter().enumerate() {
+        let mut rng = StdRng::seed_from_u64(seed.wrapping_add(i as u64 * 0x9E37_79B9));
+        let range = p.start.unwrap_or(p.range);
+        let [low, high] = range.map(|x| p.to_coordinate(x));
+        let mut strata: Vec<usize> = (0..starts).collect();
+        for k in (1..starts).rev() {
+            strata.swap(k, rng.random_range(0..=k));
+        }
+        for (point, stratum) in points.iter_mut().zip(strata) {
+            let x = (stratum as f64 + rng.random::<f64>()) / starts as f64;
+            point[i] = low + (high - low) * x;
+        }
+    }
+    points
+}
+
+/// Runs every start through every stage.
+///
+/// * `interrupted`: once true, each start returns the best point it has.
+/// * `observe`: called from worker threads.
+///
+/// # Errors
+/// Where the problem cannot be set up, or every start fails.
+pub fn fit(
+    plan: &Plan,
+    interrupted: &AtomicBool,
+    observe: &(dyn Fn(Progress) + Sync),
+) -> Result<Fit, FitError> {
+    for (what, count) in [("stages", plan.stages.len()), ("starts", plan.starts)] {
+        if count == 0 {
+            return Err(FitError::Nothing { what });
+        }
+    }
+    let problems = plan
+        .stages
+        .iter()
+        .map(|s| {
+            Problem::new(
+                plan.model.clone(),
+                plan.tosses.clone(),
+                &plan.parameters,
+                plan.weights,
+                s.horizon,
+                plan.initial,
+            )
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    let points = starting_points(&plan.parameters, plan.starts, plan.seed);
+    let starts: Vec<StartResult> = points
+        .into_par_iter()
+        .enumerate()
+        .map(|(index, point)| run_start(plan, &problems, (index, point), interrupted, observe))
+        .collect();
+    let best =
+        (0..starts.len()).min_by(|&a, &b| starts[a].loss.total_cmp(&starts[b].loss)).unwrap_or(0);
+    if !starts[best].loss.is_finite() {
+        let first = starts[0].failure.clone().unwrap_or_default();
+        return Err(FitError::AllFailed { starts: starts.len(), first });
+    }
+    let problem = problems.into_iter().next_back().ok_or(FitError::Nothing { what: "stages" })?;
+    Ok(Fit { starts, best, problem, interrupted: interrupted.load(Ordering::Relaxed) })
+}
+
+fn run_start(
+    plan: &Plan,
+    problems: &[Problem],
+    (index, point): (usize, Vec<f64>),
+    interrupted: &AtomicBool,
+    observe: &(dyn Fn(Progress) + Sync),
+) -> StartResult {
+    let values = |u: &[f64]| -> Vec<f64> {
+        problems[0].parameters().iter().zip(u).map(|(p, u)| p.to_value(*u)).collect()
+    };
+    let mut result = StartResult {
+        start: values(&point),
+        values: values(&point),
+        loss: f64::INFINITY,
+        history: Vec::new(),
+        stop: None,
+        failure: None,
+        coordinates: point,
+        own: Vec::new(),
+    };
+    for (stage, (problem, stage_plan)) in problems.iter().zip(&plan.stages).enumerate() {
+        let own = if result.own.len() == problem.own_start().len()
+            && result.own.iter().zip(problem.own_start()).all(|(a, b)| a.len() == b.len())
+        {
+            result.own.clone()
+        } else {
+            problem.own_start()
+        };
+        let scale = plan.tosses.len() as f64;
+        let report = |iteration: usize, cost: f64| {
+            observe(Progress { start: index, stage, iteration, loss: cost / scale });
+        };
+        match run_stage(
+            problem,
+            stage_plan,
+            (result.coordinates.clone(), own),
+            interrupted,
+            &report,
+        ) {
+            Ok(solution) => {
+                result.values = values(&solution.shared);
+                result.loss = solution.cost() / scale;
+                result.history.push(solution.history.iter().map(|c| c / scale).collect());
+                result.stop = Some(solution.stop);
+                (result.coordinates, result.own) = (solution.shared, solution.own);
+            }
+            Err(error) => {
+                result.loss = f64::INFINITY;
+                result.failure = Some(error.to_string());
+                break;
+            }
+        }
+    }
+    result
+}
+
+/// Lowers the loss of one problem from a point.
+///
+/// # Errors
+/// Where the start has no value.
+pub fn run_stage(
+    problem: &Problem,
+    plan: &StagePlan,
+    start: (Vec<f64>, Vec<Vec<f64>>),
+    interrupted: &AtomicBool,
+    observe: &(dyn Fn(usize, f64) + Sync),
+) -> Result<Solution, ProblemError> {
+    let bounds: Vec<[f64; 2]> =
+        problem.parameters().iter().map(FreeParameter::coordinate_bounds).collect();
+    let budget = Budget {
+        iterations: plan.iterations,
+        simplex: problem.parameters().iter().map(|p| p.step.unwrap_or(plan.simplex)).collect(),
+        ..Budget::default()
+    };
+    match plan.algorithm {
+        Algorithm::LevenbergMarquardt => {
+            let settings = least_squares::Settings {
+                iterations: plan.iterations,
+                cost_tolerance: 1e-7,
+                step_tolerance: 1e-6,
+                ..Default::default()
+            };
+            least_squares::minimise(problem, start, &bounds, &settings, interrupted, observe)
+        }
+        Algorithm::Lbfgs => optimise::minimise(
+            problem,
+            start,
+            &bounds,
+            (Solver::Lbfgs, budget),
+            interrupted,
+            observe,
+        ),
+        Algorithm::NelderMead => optimise::minimise(
+            problem,
+            start,
+            &bounds,
+            (Solver::NelderMead, budget),
+            interrupted,
+            observe,
+        ),
+    }
+}

@@ -1,0 +1,399 @@
+//! The result of a fit: one JSON document and one page of text.
+
+use crate::experiment::{Experiment, ExperimentError};
+use crate::fit::{Fit, FitError, Plan, Progress, StartResult, fit};
+use crate::identify::{Curvature, Profile, TWO_SIDED_95, Verdict, curvature, profile};
+use crate::parameter::FreeParameter;
+use crate::problem::{Horizon, Problem, ProblemError, Toss};
+use crate::recording::{Evaluation, RecordingError, TossErrors};
+use rayon::prelude::*;
+use serde::Serialize;
+use std::fmt::Write;
+use std::sync::atomic::AtomicBool;
+
+/// One estimated parameter.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Estimate {
+    /// Path.
+    pub path: String,
+    /// Unit.
+    pub unit: String,
+    /// The estimate; absent where the data give only an interval or a bound.
+    pub estimate: Option<f64>,
+    /// The value of the best roll-outs: what `osculate evaluate` uses.
+    pub best: f64,
+    /// Standard error from the Fisher matrix, in units of the parameter.
+    pub standard_error: Option<f64>,
+    /// Standard error robust against correlation within a toss.
+    pub robust_standard_error: Option<f64>,
+    /// 95 % interval from the Fisher matrix on the scale of the fit.
+    pub fisher_interval: Option<[f64; 2]>,
+    /// What the profile says.
+    pub verdict: Option<Verdict>,
+    /// The same in words.
+    pub statement: String,
+}
+
+/// Everything a fit found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// Version of osculate.
+    pub version: String,
+    /// Where the experiment was read.
+    pub experiment: String,
+    /// How many tosses were fitted.
+    pub tosses: usize,
+    /// Method and schedule of the roll-outs.
+    pub method: String,
+    /// Schedule of the dissipation.
+    pub schedule: String,
+    /// Mean loss a toss at the best point.
+    pub loss: f64,
+    /// The parameters.
+    pub parameters: Vec<Estimate>,
+    /// Errors, correlation, weak directions.
+    pub curvature: Option<Curvature>,
+    /// Profiles.
+    pub profiles: Vec<Profile>,
+    /// Every start.
+    pub starts: Vec<StartResult>,
+    /// Index of the best start.
+    pub best_start: usize,
+    /// Errors on the tosses fitted.
+    pub evaluation: Option<Evaluation>,
+    /// Stages of the best roll-outs that did not converge, of all.
+    pub unconverged_stages: usize,
+    /// Seed of the starts.
+    pub seed: u64,
+    /// Whether the fit was stopped before its end.
+    pub interrupted: bool,
+}
+
+/// Why there is no report.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReportError {
+    /// The experiment is wrong.
+    #[error(transparent)]
+    Experiment(#[from] ExperimentError),
+    /// The fit failed.
+    #[error(transparent)]
+    Fit(#[from] FitError),
+    /// A roll-out failed.
+    #[error(transparent)]
+    Problem(#[from] ProblemError),
+    /// Errors could not be computed.
+    #[error(transparent)]
+    Recording(#[from] RecordingError),
+}
+
+/// Fits and reports.
+///
+/// * `observe`: progress of the fit; `phase`: called when a new part of the work begins.
+///
+/// # Errors
+/// Where the fit fails. Curvature and profiles that fail leave their part of the report empty.
+pub fn run(
+    experiment: &Experiment,
+    tosses: Vec<Toss>,
+    half_side: f64,
+    interrupted: &AtomicBool,
+    observe: &(dyn Fn(Progress) + Sync),
+    phase: &(dyn Fn(&str) + Sync),
+) -> Result<(Report, Fit), ReportError> {
+    let plan = experiment.plan(tosses, half_side);
+    let fitted = fit(&plan, interrupted, observe)?;
+    phase("curvature");
+    let best = fitted.best();
+    let at = (best.coordinates.clone(), best.own.clone());
+    let curved = curvature(&fitted.problem, &at.0, &at.1).ok();
+    let (evaluation, unconverged_stages) = evaluate(&fitted.problem, &at.0, &at.1, half_side)?;
+    let stopped = interrupted.load(std::sync::atomic::Ordering::Relaxed);
+    let profiles = if stopped || experiment.file.profile.points == 0 {
+        Vec::new()
+    } else {
+        phase("profiles");
+        profiles(experiment, &plan, (&fitted, curved.as_ref()), interrupted)?
+    };
+    let parameters = estimates(&fitted, curved.as_ref(), &profiles);
+    let settings = &plan.model.settings;
+    let report = Report {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        experiment: experiment.path.display().to_string(),
+        tosses: plan.tosses.len(),
+        method: format!("{:?}", settings.method),
+        schedule: format!("{:?}", settings.law.schedule),
+        loss: best.loss,
+        parameters,
+        curvature: curved,
+        profiles,
+        starts: fitted.starts.clone(),
+        best_start: fitted.best,
+        evaluation,
+        unconverged_stages,
+        seed: plan.seed,
+        interrupted: interrupted.load(std::sync::atomic::Ordering::Relaxed),
+    };
+    Ok((report, fitted))
+}
+
+/// Errors of every toss at a point, and unconverged stages.
+///
+/// # Errors
+/// Where a roll-out fails or diverges.
+pub fn evaluate(
+    problem: &Problem,
+    shared: &[f64],
+    own: &[Vec<f64>],
+    half_side: f64,
+) -> Result<(Option<Evaluation>, usize), ReportError> {
+    let rolled: Vec<Result<(TossErrors, usize), ReportError>> = (0..own.len())
+        .into_par_iter()
+        .map(|b| {
+            let r = problem.roll_out(b, shared, &own[b])?;
+            let errors = TossErrors::compare(r.id, &r.measured, &r.simulated, half_side)?;
+            Ok((errors, r.unconverged))
+        })
+        .collect();
+    let (mut errors, mut unconverged) = (Vec::new(), 0);
+    for r in rolled {
+        let (e, u) = r?;
+        errors.push(e);
+        unconverged += u;
+    }
+    Ok((Some(Evaluation::new(errors)?), unconverged))
+}
+
+/// Profiles of every free parameter and of those that are only profiled, on a subset of the tosses.
+fn profiles(
+    experiment: &Experiment,
+    plan: &Plan,
+    (fitted, curved): (&Fit, Option<&Curvature>),
+    interrupted: &AtomicBool,
+) -> Result<Vec<Profile>, ReportError> {
+    let most = experiment.file.profile.tosses.max(2);
+    let n = plan.tosses.len();
+    let chosen: Vec<usize> =
+        if n <= most { (0..n).collect() } else { (0..most).map(|k| k * n / most).collect() };
+    let tosses = chosen.iter().map(|&i| plan.tosses[i].clone()).collect();
+    let all: Vec<FreeParameter> = plan
+        .parameters
+        .iter()
+        .map(|p| FreeParameter { profile_only: false, ..p.clone() })
+        .collect();
+    let problem =
+        Problem::new(plan.model.clone(), tosses, &all, plan.weights, Horizon::Full, plan.initial)?;
+    let best = fitted.best();
+    let mut free = best.coordinates.iter();
+    let mut shared = Vec::new();
+    for p in &plan.parameters {
+        let value = match (p.profile_only, free.as_slice().first()) {
+            (false, Some(&u)) => {
+                free.next();
+                u
+            }
+            _ => p.to_coordinate(problem.scene_value(&p.path).unwrap_or(f64::NAN)),
+        };
+        shared.push(value);
+    }
+    let own: Vec<Vec<f64>> = chosen
+        .iter()
+        .zip(problem.own_start())
+        .map(|(&i, zero)| {
+            let own = &best.own[i];
+            if own.len() == zero.len() { own.clone() } else { zero }
+        })
+        .collect();
+    let only: Vec<usize> =
+        (0..plan.parameters.len()).filter(|&i| plan.parameters[i].profile_only).collect();
+    // A first distance: the robust standard error, or a tenth where there is none.
+    let mut errors = curved.iter().flat_map(|c| c.robust_standard_errors.iter());
+    let scales: Vec<f64> = plan
+        .parameters
+        .iter()
+        .map(|p| if p.profile_only { None } else { errors.next() })
+        .map(|e| e.copied().filter(|e| e.is_finite() && *e > 0.0).unwrap_or(0.1))
+        .collect();
+    let made: Vec<_> = (0..all.len())
+        .into_par_iter()
+        .map(|i| {
+            profile(
+                &problem,
+                (&shared, &own),
+                (i, &only, scales[i]),
+                &experiment.profile_plan(),
+                interrupted,
+            )
+        })
+        .collect();
+    made.into_iter().map(|p| p.map_err(ReportError::from)).collect()
+}
+
+fn estimates(fitted: &Fit, curved: Option<&Curvature>, profiles: &[Profile]) -> Vec<Estimate> {
+    let best = fitted.best();
+    let free = fitted.problem.parameters();
+    let mut all: Vec<Estimate> = free
+        .iter()
+        .enumerate()
+        .map(|(i, p)| {
+            let (u, value) = (best.coordinates[i], best.values[i]);
+            let slope = p.slope(u).abs();
+            let error = curved.map(|c| c.standard_errors[i]).filter(|e| e.is_finite());
+            let robust = curved.map(|c| c.robust_standard_errors[i]).filter(|e| e.is_finite());
+            let profile = profiles.iter().find(|q| q.path == p.path);
+            let verdict = profile.map(|q| q.verdict);
+            let point = verdict.is_none_or(|v| matches!(v, Verdict::Point { .. }));
+            Estimate {
+                path: p.path.clone(),
+                unit: fitted.problem.unit(i).to_owned(),
+                estimate: point.then_some(value),
+                best: value,
+                standard_error: error.map(|e| e * slope),
+                robust_standard_error: robust.map(|e| e * slope),
+                fisher_interval: error
+                    .map(|e| [u - TWO_SIDED_95 * e, u + TWO_SIDED_95 * e].map(|x| p.to_value(x))),
+                statement: statement(&p.path, value, fitted.problem.unit(i), verdict.as_ref()),
+                verdict,
+            }
+        })
+        .collect();
+    for q in profiles.iter().filter(|q| !free.iter().any(|p| p.path == q.path)) {
+        all.push(Estimate {
+            path: q.path.clone(),
+            unit: q.unit.clone(),
+            estimate: None,
+            best: q.best,
+            standard_error: None,
+            robust_standard_error: None,
+            fisher_interval: None,
+            statement: format!(
+                "{} (kept at {} in the fit)",
+                statement(&q.path, q.best, &q.unit, Some(&q.verdict)),
+                number(q.best)
+            ),
+            verdict: Some(q.verdict),
+        });
+    }
+    all
+}
+
+fn statement(path: &str, value: f64, unit: &str, verdict: Option<&Verdict>) -> String {
+    let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
+    match verdict {
+        None => format!("{path} = {}{unit}", number(value)),
+        Some(Verdict::Point { lower, upper }) => format!(
+            "{path} = {}{unit}, 95 % interval {} to {}",
+            number(value),
+            number(*lower),
+            number(*upper)
+        ),
+        Some(Verdict::Interval { lower, upper }) => {
+            format!(
+                "{path}: interval {} to {}{unit}, no single value",
+                number(*lower),
+                number(*upper)
+            )
+        }
+        Some(Verdict::LowerBound { lower }) => {
+            format!("{path}: bound only, above {}{unit}", number(*lower))
+        }
+        Some(Verdict::UpperBound { upper }) => {
+            format!("{path}: bound only, below {}{unit}", number(*upper))
+        }
+        Some(Verdict::Undetermined) => {
+            format!("{path}: undetermined, no value of its range is excluded")
+        }
+    }
+}
+
+/// Four significant digits, scientific where long.
+pub fn number(x: f64) -> String {
+    let size = x.abs();
+    if size != 0.0 && !(1e-3..1e5).contains(&size) {
+        format!("{x:.3e}")
+    } else {
+        let digits = if size >= 1.0 { 3 - size.log10().floor() as i32 } else { 4 };
+        format!("{x:.*}", digits.max(0) as usize)
+    }
+}
+
+impl Report {
+    /// One page of text.
+    pub fn summary(&self) -> String {
+        let mut s = String::new();
+        let _ = writeln!(s, "osculate {}: {}", self.version, self.experiment);
+        let _ = writeln!(
+            s,
+            "{} tosses, {} with schedule {}, {} starts, seed {}{}",
+            self.tosses,
+            self.method,
+            self.schedule,
+            self.starts.len(),
+            self.seed,
+            if self.interrupted { "; INTERRUPTED, best so far" } else { "" }
+        );
+        let _ = writeln!(s, "mean loss {:.4}", self.loss);
+        if let Some(e) = &self.evaluation {
+            let (p, r) = (&e.position_error_percent, &e.rotation_error_deg);
+            let _ = writeln!(
+                s,
+                "position error {:.2} ± {:.2} % of the width (median {:.2}), rotation {:.2} ± {:.2} deg (median {:.2})",
+                p.mean, p.std, p.median, r.mean, r.std, r.median
+            );
+        }
+        if self.unconverged_stages > 0 {
+            let _ = writeln!(s, "WARNING: {} stages did not converge", self.unconverged_stages);
+        }
+        let _ = writeln!(s, "\nparameters");
+        for p in &self.parameters {
+            let _ = writeln!(s, "  {}", p.statement);
+            if let (Some(e), Some(r)) = (p.standard_error, p.robust_standard_error) {
+                let _ = writeln!(
+                    s,
+                    "      standard error {} (Fisher), {} (robust, by toss)",
+                    number(e),
+                    number(r)
+                );
+            }
+        }
+        if let Some(c) = &self.curvature {
+            self.write_curvature(&mut s, c);
+        }
+        self.write_starts(&mut s);
+        s
+    }
+
+    fn write_curvature(&self, s: &mut String, c: &Curvature) {
+        let _ = writeln!(s, "\ncorrelation");
+        for (p, row) in self.parameters.iter().zip(&c.correlation) {
+            let _ = write!(s, "  {:<28}", p.path);
+            for x in row {
+                let _ = write!(s, " {x:6.2}");
+            }
+            s.push('\n');
+        }
+        for d in &c.weak_directions {
+            let what = if d.weak { "weak direction" } else { "weakest direction" };
+            let _ = writeln!(
+                s,
+                "{what}: {} (standard deviation {} in its logarithm)",
+                d.combination,
+                number(d.standard_deviation)
+            );
+        }
+    }
+
+    fn write_starts(&self, s: &mut String) {
+        let _ = writeln!(s, "\nstarts");
+        for (i, start) in self.starts.iter().enumerate() {
+            let values: Vec<String> = start.values.iter().map(|x| number(*x)).collect();
+            let mark = if i == self.best_start { "*" } else { " " };
+            let _ = match &start.failure {
+                None => {
+                    writeln!(s, " {mark}{}: loss {:.4} at {}", i + 1, start.loss, values.join(", "))
+                }
+                Some(why) => writeln!(s, "  {}: failed: {why}", i + 1),
+            };
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! Twins: synthetic tosses from known parameters, with stated noise and seed.
+
+use crate::problem::{Model, RollOut, Toss};
+use crate::recording::{Recording, RecordingError};
+use nalgebra::Vector3;
+use osculate_dynamics::{RunError, SceneError};
+use osculate_math::{se3::Pose, so3};
+use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
+use rand_distr::{Distribution, StandardNormal};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// How twins are made. The parameters are those of the scene.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct TwinFile {
+    /// How many tosses.
+    pub tosses: usize,
+    /// Frames of a toss.
+    pub frames: usize,
+    /// Frames a second (1/s).
+    pub rate_hz: f64,
+    /// Seed of initial states and noise.
+    pub seed: u64,
+    /// Standard deviation of each coordinate of a measured position (m).
+    pub position_noise: f64,
+    /// Standard deviation of each coordinate of a measured rotation (deg).
+    pub rotation_noise_deg: f64,
+    /// Height of the body's origin at the start (m), drawn uniformly.
+    pub height: [f64; 2],
+    /// Horizontal speed at the start (m/s).
+    pub speed: [f64; 2],
+    /// Downward speed at the start (m/s).
+    pub fall: [f64; 2],
+    /// Angular speed at the start (rad/s), any direction.
+    pub spin: [f64; 2],
+}
+
+/// Why twins cannot be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TwinError {
+    /// A number is outside its range.
+    #[error("twin.{field} is {found}, allowed: {allowed}")]
+    Value {
+        /// Which.
+        field: &'static str,
+        /// The value found.
+        found: String,
+        /// What is allowed.
+        allowed: &'static str,
+    },
+    /// The scene does not fit.
+    #[error(transparent)]
+    Scene(#[from] SceneError),
+    /// A toss could not be simulated.
+    #[error("twin toss {id}: {source}")]
+    Run {
+        /// Its number.
+        id: u32,
+        /// Why.
+        source: RunError,
+    },
+    /// The destination cannot be written.
+    #[error(transparent)]
+    Recording(#[from] RecordingError),
+    /// A file cannot be written.
+    #[error("{file}: {source}")]
+    Write {
+        /// The file.
+        file: String,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+impl TwinFile {
+    fn check(&self) -> Result<(), TwinError> {
+        let refuse =
+            |field, found: String, allowed| Err(TwinError::Value { field, found, allowed });
+        if self.tosses == 0 || self.tosses > 100_000 {
+            return refuse("tosses", self.tosses.to_string(), "1 to 100000");
+        }
+        if self.frames < 2 || self.frames > 1_000_000 {
+            return refuse("frames", self.frames.to_string(), "2 to 1000000");
+        }
+        if !(self.rate_hz.is_finite() && self.rate_hz > 0.0) {
+            return refuse("rate_hz", self.rate_hz.to_string(), "> 0");
+        }
+        for (field, x) in [
+            ("position_noise", self.position_noise),
+            ("rotation_noise_deg", self.rotation_noise_deg),
+        ] {
+            if !(x.is_finite() && x >= 0.0) {
+                return refuse(field, x.to_string(), ">= 0");
+            }
+        }
+        for (field, [a, b]) in [
+            ("height", self.height),
+            ("speed", self.speed),
+            ("fall", self.fall),
+            ("spin", self.spin),
+        ] {
+            if !(a.is_finite() && b.is_finite() && a <= b) {
+                return refuse(field, format!("[{a}, {b}]"), "low <= high, finite");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Tosses with noise, and the true velocities at their starts.
+///
+/// # Errors
+/// Where a number is out of range or a simulation fails.
+pub fn make(model: &Model, twin: &TwinFile) -> Result<Vec<Toss>, TwinError> {
+    twin.check()?;
+    (0..twin.tosses).map(|i| toss(model, twin, i)).collect()
+}
+
+fn toss(model: &Model, twin: &TwinFile, i: usize) -> Result<Toss, TwinError> {
+    // Each toss has its own stream, so a longer twin starts with the same tosses.
+    let mut rng = StdRng::seed_from_u64(twin.seed.wrapping_mul(1_000_003).wrapping_add(i as u64));
+    let mut between = |[low, high]: [f64; 2]| low + (high - low) * rng.random::<f64>();
+    let height = between(twin.height);
+    let (speed, fall, spin) = (between(twin.speed), between(twin.fall), between(twin.spin));
+    let heading = between([0.0, std::f64::consts::TAU]);
+    let mut normal = || StandardNormal.sample(&mut rng);
+    let rotation = so3::from_quaternion::<f64>([normal(), normal(), normal(), normal()]);
+    let axis = Vector3::new(normal(), normal(), normal());
+    let start = Pose { position: Vector3::new(0.0, 0.0, height), rotation };
+    let toss = Toss {
+        id: i as u32,
+        times: (0..twin.frames).map(|k| k as f64 / twin.rate_hz).collect(),
+        measured: vec![start; twin.frames],
+        observed: vec![true; twin.frames],
+        velocity: Vector3::new(speed * heading.cos(), speed * heading.sin(), -fall),
+        angular_velocity: axis * (spin / axis.norm().max(1e-12)),
+    };
+    let exact = roll(model, &toss)?;
+    Ok(Toss { measured: exact.iter().map(|p| noisy(p, twin, &mut rng)).collect(), ..toss })
+}
+
+fn noisy(pose: &Pose, twin: &TwinFile, rng: &mut impl Rng) -> Pose {
+    let mut vector = |sigma: f64| {
+        Vector3::from_fn(|_, _| sigma * Distribution::<f64>::sample(&StandardNormal, rng))
+    };
+    let shift = vector(twin.position_noise);
+    let turn = vector(twin.rotation_noise_deg.to_radians());
+    pose.incremented(&shift, &turn)
+}
+
+/// Poses of a toss rolled out from its start with the scene's own parameters.
+fn roll(model: &Model, toss: &Toss) -> Result<Vec<Pose>, TwinError> {
+    let frames = toss.times.len();
+    let start = (&toss.measured[0], toss.velocity, toss.angular_velocity);
+    let simulator = model.simulator(toss, 0..frames, start)?;
+    let parameters = simulator.parameters();
+    let trajectory =
+        simulator.run(&parameters).map_err(|source| TwinError::Run { id: toss.id, source })?;
+    let center = parameters.bodies[model.body].center;
+    Ok((0..frames)
+        .map(|k| {
+            let y = trajectory.path.state(k * model.substeps)[model.body].kinematics(&center);
+            Pose { position: y.position, rotation: y.rotation }
+        })
+        .collect())
+}
+
+/// Writes tosses as a data folder: `tosses/*.csv`, `metadata.json`, `split.json`, `twin.json` (how it was made).
+///
+/// * `truth`: parameters to record, `(path, value)`.
+///
+/// # Errors
+/// Where a file cannot be written.
+pub fn write(
+    tosses: &[Toss],
+    model: &Model,
+    twin: &TwinFile,
+    truth: &[(String, f64)],
+    folder: &Path,
+) -> Result<(), TwinError> {
+    let io = |file: &Path| {
+        let file = file.display().to_string();
+        move |source| TwinError::Write { file, source }
+    };
+    let csv_folder = folder.join("tosses");
+    std::fs::create_dir_all(&csv_folder).map_err(io(&csv_folder))?;
+    let mut records = Vec::new();
+    for t in tosses {
+        let name = format!("tosses/toss_{:03}.csv", t.id);
+        let recording = Recording {
+            id: t.id,
+            times: t.times.clone(),
+            poses: t.measured.clone(),
+            velocities: None,
+            angular_velocities: None,
+        };
+        recording.write_csv(&folder.join(&name))?;
+        // The true start: the measured rotation is noisy, so the spin in body axes is that of the measured frame.
+        let body_spin = t.measured[0].rotation.transpose() * t.angular_velocity;
+        records.push(serde_json::json!({
+            "id": t.id, "file": name, "frames": t.times.len(), "group": t.id,
+            "rollout_start_frame": 0,
+            "rollout_v0_m_s": t.velocity.as_slice(),
+            "rollout_w0_rad_s": body_spin.as_slice(),
+        }));
+    }
+    let metadata = metadata(model, twin, &records);
+    let ids: Vec<u32> = tosses.iter().map(|t| t.id).collect();
+    let (train, valid) = ids.split_at((2 * ids.len()).div_ceil(3));
+    let truth: serde_json::Map<String, serde_json::Value> =
+        truth.iter().map(|(k, v)| (k.clone(), serde_json::json!(v))).collect();
+    for (name, value) in [
+        ("metadata.json", metadata),
+        (
+            "split.json",
+            serde_json::json!({ "rule": "first two thirds for training", "train": train, "valid": valid }),
+        ),
+        (
+            "twin.json",
+            serde_json::json!({ "made_by": "osculate twin", "settings": twin, "parameters": truth }),
+        ),
+    ] {
+        let file = folder.join(name);
+        let text = format!("{value:#}\n");
+        std::fs::write(&file, text).map_err(io(&file))?;
+    }
+    Ok(())
+}
+
+fn metadata(model: &Model, twin: &TwinFile, records: &[serde_json::Value]) -> serde_json::Value {
+    let body = &model.scene.bodies[model.body];
+    let reach =
+        body.samples.iter().flat_map(|s| s.points().iter().map(|p| p.amax())).fold(0.0, f64::max);
+    let (mass, inertia) =
+        body.mass().map_or((0.0, Vector3::zeros()), |m| (m.mass(), m.inertia().diagonal()));
+    serde_json::json!({
+        "name": "twin: synthetic tosses, no measurement",
+        "n_tosses": records.len(),
+        "dt_s": 1.0 / twin.rate_hz,
+        "rate_hz": twin.rate_hz,
+        "cube": {
+            "side_m": 2.0 * reach, "half_side_m": reach, "mass_kg": mass,
+            "inertia_kg_m2": inertia.as_slice(),
+        },
+        "gravity_m_s2": model.scene.gravity.norm(),
+        "tosses": records,
+    })
+}
+
+impl From<&RollOut> for Vec<[f64; 3]> {
+    fn from(r: &RollOut) -> Self {
+        r.simulated.iter().map(|p| p.position.into()).collect()
+    }
+}
