@@ -154,6 +154,12 @@ fn adjoint_of_all_parameters(bencher: Bencher<'_, '_>) {
 }
 
 #[divan::bench]
+fn track_gradient(bencher: Bencher<'_, '_>) {
+    let toss = Toss::new();
+    bencher.bench_local(|| toss.adjoint(&Track));
+}
+
+#[divan::bench]
 fn tangent_of_eight_parameters(bencher: Bencher<'_, '_>) {
     let toss = Toss::new();
     let which = toss.eight();

@@ -153,6 +153,10 @@ impl<T: Scalar> BodyState<T> {
         base_bar: &mut StateBar<T>,
         mut emit: impl FnMut(usize, StateBar<T>),
     ) {
+        if terms.clone().next().is_none() {
+            base_bar.add(bar);
+            return;
+        }
         let logarithm = |y: &Self| so3::log(&(y.rotation * base.rotation.transpose()));
         let turn = terms
             .clone()

@@ -8,14 +8,13 @@
 //! tangents) it is the derivative of the gradient.
 
 use super::Outcome;
-use crate::integrator::MOST;
-use crate::parameters::{INERTIA, Place};
-use crate::state::{BodyState, Kinematics, StateBar};
+use super::collect::Collector;
+use super::observe::Observer;
+use crate::integrator::{MOST, Tableau};
+use crate::state::{BodyState, StateBar};
 use crate::system::{Stage, System, SystemBar};
-use crate::{Layout, Parameters, Path, RunError, Simulator, Trajectory, linalg};
-use nalgebra::{Matrix3, Vector3};
-use osculate_contact::combine::combine;
-use osculate_contact::{ContactParams, PairOverride};
+use crate::{Parameters, Path, RunError, Simulator, Trajectory, linalg};
+use nalgebra::Vector3;
 use osculate_math::{Jet, Scalar, so3};
 use std::collections::VecDeque;
 
@@ -135,18 +134,41 @@ fn clear_stages(path: &mut Path) {
     path.ends.clear();
 }
 
+/// Memory of one step of the sweep.
+#[derive(Debug)]
+struct Scratch<T> {
+    star: Vec<BodyState<T>>,
+    star_bars: Vec<StateBar<T>>,
+    start_bars: Vec<StateBar<T>>,
+    end_bars: Vec<StateBar<T>>,
+}
+
+impl<T> Default for Scratch<T> {
+    fn default() -> Self {
+        let (star, star_bars) = (Vec::new(), Vec::new());
+        Self { star, star_bars, start_bars: Vec::new(), end_bars: Vec::new() }
+    }
+}
+
+fn zero_bars<T: Scalar>(bars: &mut Vec<StateBar<T>>, n: usize) {
+    bars.clear();
+    bars.resize(n, StateBar::zero());
+}
+
 /// The reverse sweep: cotangents of the last states and of every parameter.
 pub(crate) struct Sweep<'s, T, O> {
-    simulator: &'s Simulator,
-    system: &'s System<'s, T>,
-    parameters: &'s Parameters<T>,
+    pub(super) simulator: &'s Simulator,
+    pub(super) system: &'s System<'s, T>,
+    pub(super) parameters: &'s Parameters<T>,
     outcome: &'s O,
     /// Cotangents of the states after steps `top`, `top − 1`, …
-    bars: VecDeque<Vec<StateBar<T>>>,
+    pub(super) bars: VecDeque<Vec<StateBar<T>>>,
     started: bool,
-    total: SystemBar<T>,
+    pub(super) total: SystemBar<T>,
     value: T,
     lambda: Vec<T>,
+    scratch: Scratch<T>,
+    observer: Observer<T>,
 }
 
 impl<'s, T: SweepScalar, O: Outcome> Sweep<'s, T, O> {
@@ -167,6 +189,8 @@ impl<'s, T: SweepScalar, O: Outcome> Sweep<'s, T, O> {
             total: SystemBar::zero(system, parameters.wrenches.len()),
             value: T::zero(),
             lambda: vec![T::zero(); system.unknowns],
+            scratch: Scratch::default(),
+            observer: Observer::default(),
         }
     }
 
@@ -175,17 +199,14 @@ impl<'s, T: SweepScalar, O: Outcome> Sweep<'s, T, O> {
         if !self.outcome.observes(step) {
             return;
         }
-        let bodies: Vec<_> = states
-            .iter()
-            .zip(&self.parameters.bodies)
-            .map(|(y, p)| y.kinematics(&p.center))
-            .collect();
-        self.value += self.outcome.contribution(step, &bodies);
-        for i in 0..bodies.len() {
-            let by = outcome_gradient(self.outcome, step, &bodies, i);
-            let (state, center) = (&states[i], &self.parameters.bodies[i].center);
+        let bodies = states.iter().zip(&self.parameters.bodies);
+        let motion = bodies.map(|(y, p)| y.kinematics(&p.center));
+        self.value += self.observer.value(self.outcome, step, motion);
+        for (i, state) in states.iter().enumerate() {
+            let moves = self.system.unknown[i].is_some();
+            let by = self.observer.gradient(self.outcome, step, i, moves);
             let v = |k: usize| Vector3::new(by[k], by[k + 1], by[k + 2]);
-            let arm = state.rotation * center;
+            let arm = state.rotation * self.parameters.bodies[i].center;
             let bar = &mut self.bars[into][i];
             bar.center += v(0);
             bar.rotation += v(3) - arm.cross(&v(0));
@@ -197,66 +218,75 @@ impl<'s, T: SweepScalar, O: Outcome> Sweep<'s, T, O> {
     }
 
     /// Pulls one step back, from the state after `step + 1` steps to those it started from.
-    pub(crate) fn step_back<'p>(
-        &mut self,
-        step: usize,
-        path: &'p Path<T>,
-        factors: &Trajectory,
-    ) {
+    pub(crate) fn step_back(&mut self, step: usize, path: &Path<T>, factors: &Trajectory) {
         if !self.started {
             self.started = true;
             self.observe(step + 1, path.state(step + 1), 0);
         }
-        let settings = self.simulator.settings();
-        let tableau = settings.method.tableau(step + 1);
+        let tableau = self.simulator.settings().method.tableau(step + 1);
         let (nb, stages) = (self.system.bodies.len(), tableau.stages);
-        let out = self.bars.pop_front().unwrap_or_default();
-        self.bars.push_back(vec![StateBar::zero(); nb]);
-        let mut star_bars = vec![StateBar::zero(); nb];
-        let mut ends_bars = vec![StateBar::zero(); nb * stages];
-        let star: Vec<BodyState<T>> = (0..nb).map(|b| star_state(path, step, &tableau, b)).collect();
+        let mut out = self.bars.pop_front().unwrap_or_default();
+        let mut memory = std::mem::take(&mut self.scratch);
+        let Scratch { star, star_bars, start_bars, end_bars } = &mut memory;
+        zero_bars(star_bars, nb);
+        zero_bars(end_bars, nb * stages);
+        star.clear();
+        star.extend((0..nb).map(|b| star_state(path, step, &tableau, b)));
+        self.end_of_step(step, &tableau, path, &out, (star, star_bars, end_bars));
+        for stage in (0..stages).rev() {
+            zero_bars(start_bars, nb);
+            let ends = &mut end_bars[stage * nb..(stage + 1) * nb];
+            self.stage_back((step, stage), path, factors, (ends, start_bars));
+            for b in (0..nb).filter(|&b| self.system.unknown[b].is_some()) {
+                let weights = tableau.start_weights[stage];
+                let terms = (0..stage).map(|j| (weights[j], &path.stage(step, j).1[b]));
+                let emit = |j: usize, bar| end_bars[j * nb + b].add(&bar);
+                BodyState::pull_combine(&star[b], terms, &start_bars[b], &mut star_bars[b], emit);
+            }
+        }
+        for b in (0..nb).filter(|&b| self.system.unknown[b].is_some()) {
+            let terms = (1..tableau.history).map(|r| (tableau.alpha[r], &path.state(step - r)[b]));
+            let mut base = StateBar::zero();
+            let emit = |j: usize, bar| self.bars[j + 1][b].add(&bar);
+            BodyState::pull_combine(&path.state(step)[b], terms, &star_bars[b], &mut base, emit);
+            self.bars[0][b].add(&base);
+        }
+        zero_bars(&mut out, nb);
+        self.bars.push_back(out);
+        self.scratch = memory;
+        self.observe(step, path.state(step), 0);
+    }
+
+    /// From the cotangents of the state at the end of a step to those of its stage ends and of its base.
+    fn end_of_step(
+        &mut self,
+        step: usize,
+        tableau: &Tableau,
+        path: &Path<T>,
+        out: &[StateBar<T>],
+        (star, star_bars, end_bars): (&[BodyState<T>], &mut [StateBar<T>], &mut [StateBar<T>]),
+    ) {
+        let (nb, stages) = (star.len(), tableau.stages);
         for b in 0..nb {
             if self.system.unknown[b].is_none() {
                 // What the outcome sees of a body at rest depends on its one pose.
                 self.total.pose[b][0] += out[b].center;
                 self.total.pose[b][1] += out[b].rotation;
             } else if tableau.stiffly_accurate {
-                ends_bars[(stages - 1) * nb + b].add(&out[b]);
+                end_bars[(stages - 1) * nb + b].add(&out[b]);
             } else {
-                let terms = (0..stages).map(|j| (tableau.step_weights[j], &path.stage(step, j).1[b]));
-                BodyState::pull_combine(&star[b], terms, &out[b], &mut star_bars[b], |j, bar| {
-                    ends_bars[j * nb + b].add(&bar);
-                });
+                let weights = tableau.step_weights;
+                let terms = (0..stages).map(|j| (weights[j], &path.stage(step, j).1[b]));
+                let emit = |j: usize, bar| end_bars[j * nb + b].add(&bar);
+                BodyState::pull_combine(&star[b], terms, &out[b], &mut star_bars[b], emit);
             }
         }
-        for stage in (0..stages).rev() {
-            let mut start_bars = vec![StateBar::zero(); nb];
-            let end_bars = &mut ends_bars[stage * nb..(stage + 1) * nb];
-            self.stage_back(step, stage, path, factors, (end_bars, &mut start_bars));
-            for b in (0..nb).filter(|&b| self.system.unknown[b].is_some()) {
-                let terms =
-                    (0..stage).map(|j| (tableau.start_weights[stage][j], &path.stage(step, j).1[b]));
-                BodyState::pull_combine(&star[b], terms, &start_bars[b], &mut star_bars[b], |j, bar| {
-                    ends_bars[j * nb + b].add(&bar);
-                });
-            }
-        }
-        for b in (0..nb).filter(|&b| self.system.unknown[b].is_some()) {
-            let terms = (1..tableau.history).map(|r| (tableau.alpha[r], &path.state(step - r)[b]));
-            let mut base = StateBar::zero();
-            BodyState::pull_combine(&path.state(step)[b], terms, &star_bars[b], &mut base, |j, bar| {
-                self.bars[j + 1][b].add(&bar);
-            });
-            self.bars[0][b].add(&base);
-        }
-        self.observe(step, path.state(step), 0);
     }
 
     /// Pulls one stage back: from cotangents of its end to those of its start and of the parameters.
     fn stage_back(
         &mut self,
-        step: usize,
-        stage: usize,
+        (step, stage): (usize, usize),
         path: &Path<T>,
         factors: &Trajectory,
         (end_bars, start_bars): (&mut [StateBar<T>], &mut [StateBar<T>]),
@@ -311,178 +341,9 @@ impl<'s, T: SweepScalar, O: Outcome> Sweep<'s, T, O> {
 fn star_state<T: Scalar>(
     path: &Path<T>,
     step: usize,
-    tableau: &crate::integrator::Tableau,
+    tableau: &Tableau,
     body: usize,
 ) -> BodyState<T> {
     let terms = (1..tableau.history).map(|r| (tableau.alpha[r], &path.state(step - r)[body]));
     BodyState::combine(&path.state(step)[body], terms)
-}
-
-/// Derivative of a contribution by position, rotation, velocity and angular velocity of body `i`.
-fn outcome_gradient<T: Scalar>(
-    outcome: &impl Outcome,
-    step: usize,
-    bodies: &[Kinematics<T>],
-    i: usize,
-) -> [T; 12] {
-    let mut seeded: Vec<Kinematics<Jet<12, T>>> = bodies
-        .iter()
-        .map(|b| Kinematics {
-            position: b.position.map(Jet::constant),
-            rotation: b.rotation.map(Jet::constant),
-            velocity: b.velocity.map(Jet::constant),
-            angular_velocity: b.angular_velocity.map(Jet::constant),
-        })
-        .collect();
-    let direction = |first: usize| {
-        Vector3::from_fn(|k, _| Jet::<12, T>::variable(T::zero(), first + k))
-    };
-    let body = &mut seeded[i];
-    body.position += direction(0);
-    body.rotation = so3::exp(&direction(3)) * body.rotation;
-    body.velocity += direction(6);
-    body.angular_velocity += direction(9);
-    outcome.contribution(step, &seeded).eps
-}
-
-/// Turns the cotangents of the system into those of the layout's parameters.
-struct Collector<'a, 's, T, O> {
-    sweep: &'a Sweep<'s, T, O>,
-    contact: Vec<[T; 9]>,
-    overrides: Vec<[T; 5]>,
-    inertia: Vec<Matrix3<T>>,
-    center: Vec<Vector3<T>>,
-    position: Vec<Vector3<T>>,
-    rotation: Vec<Vector3<T>>,
-    angular_velocity: Vec<Vector3<T>>,
-}
-
-impl<'a, 's, T: SweepScalar, O: Outcome> Collector<'a, 's, T, O> {
-    fn new(sweep: &'a Sweep<'s, T, O>) -> Self {
-        let n = sweep.system.bodies.len();
-        let o = vec![Vector3::zeros(); n];
-        Self {
-            sweep,
-            contact: vec![[T::zero(); 9]; n],
-            overrides: vec![[T::zero(); 5]; sweep.parameters.overrides.len()],
-            inertia: sweep
-                .total
-                .second_moment
-                .iter()
-                .map(|j| Matrix3::from_diagonal_element(j.trace() * 0.5) - j)
-                .collect(),
-            center: o.clone(),
-            position: o.clone(),
-            rotation: o.clone(),
-            angular_velocity: o,
-        }
-    }
-
-    fn collect(mut self) -> Vec<T> {
-        self.pull_pairs();
-        for b in 0..self.center.len() {
-            self.pull_initial_state(b);
-        }
-        let scene = self.sweep.simulator.scene();
-        let real = Parameters::of(scene);
-        // Only the shape of the wrenches matters to the layout.
-        let layout = Layout::new(scene, &Parameters {
-            wrenches: vec![crate::Wrench::zero(); self.sweep.parameters.wrenches.len()],
-            ..real
-        });
-        (0..layout.len()).map(|i| self.at(layout.place(i))).collect()
-    }
-
-    /// Pair parameters to actor parameters and overrides: the combination, differentiated.
-    fn pull_pairs(&mut self) {
-        let (system, p) = (self.sweep.system, self.sweep.parameters);
-        for (pair, bar) in system.pairs.iter().zip(&self.sweep.total.pairs) {
-            let seed = |x: [T; 9], first: usize, normal: bool| {
-                let mut k = first;
-                let seeded = x.map(|v| {
-                    k += 1;
-                    Jet::<23, T>::variable(v, k - 1)
-                });
-                ContactParams::from_array(seeded, normal)
-            };
-            let (a, b) = (&p.bodies[pair.a].contact, &p.bodies[pair.b].contact);
-            let replaced = pair.replaced.map_or_else(PairOverride::default, |o| {
-                let values = p.overrides[o].to_array();
-                PairOverride::from_array(std::array::from_fn(|j| {
-                    values[j].map(|v| Jet::<23, T>::variable(v, 18 + j))
-                }))
-            });
-            let combined = combine(
-                &seed(a.to_array(), 0, a.collider_normal),
-                &seed(b.to_array(), 9, b.collider_normal),
-                pair.kind,
-                &replaced,
-            );
-            for (x, g) in combined.to_array().iter().zip(bar) {
-                for j in 0..9 {
-                    self.contact[pair.a][j] += x.eps[j] * *g;
-                    self.contact[pair.b][j] += x.eps[9 + j] * *g;
-                }
-                if let Some(o) = pair.replaced {
-                    for j in 0..5 {
-                        self.overrides[o][j] += x.eps[18 + j] * *g;
-                    }
-                }
-            }
-        }
-    }
-
-    /// Initial state and samples to position, rotation, centre of mass and angular velocity.
-    fn pull_initial_state(&mut self, b: usize) {
-        let sweep = self.sweep;
-        let (p, total) = (&sweep.parameters.bodies[b], &sweep.total);
-        let mut bar = sweep.bars[0][b];
-        let moving = sweep.simulator.scene().bodies[b].is_dynamic();
-        if !moving {
-            // What the outcome sees of a static body depends on its pose directly.
-            bar.center += total.pose[b][0];
-            bar.rotation += total.pose[b][1];
-        }
-        let arm = p.rotation * p.center;
-        self.position[b] = bar.center;
-        self.rotation[b] = bar.rotation + arm.cross(&bar.center);
-        let by_points = total.points[b].iter().fold(Vector3::zeros(), |sum, x| sum + x);
-        self.center[b] = total.center[b] - by_points + p.rotation.transpose() * bar.center;
-        let seeded =
-            Vector3::from_fn(|k, _| Jet::<3, T>::variable(p.angular_velocity[k], k));
-        let first_step = sweep.simulator.durations()[0];
-        let rate = so3::skew(&seeded)
-            + sweep.simulator.settings().initial_rate.symmetric(&seeded, first_step);
-        self.angular_velocity[b] = Vector3::from_fn(|k, _| {
-            let mut sum = T::zero();
-            for (w, g) in rate.iter().zip(bar.rate.iter()) {
-                sum += w.eps[k] * *g;
-            }
-            sum
-        });
-    }
-
-    fn at(&self, place: Place) -> T {
-        let total = &self.sweep.total;
-        match place {
-            Place::Contact(b, j) => self.contact[b][j],
-            Place::Dimension(b, j) => total.dimensions[b][j],
-            Place::Mass(b) => total.mass[b],
-            Place::Center(b, k) => self.center[b][k],
-            Place::Inertia(b, j) => {
-                let (r, c, _) = INERTIA[j];
-                let i = &self.inertia[b];
-                if r == c { i[(r, c)] } else { i[(r, c)] + i[(c, r)] }
-            }
-            Place::Position(b, k) => self.position[b][k],
-            Place::Rotation(b, k) => self.rotation[b][k],
-            Place::Velocity(b, k) => self.sweep.bars[0][b].velocity[k],
-            Place::AngularVelocity(b, k) => self.angular_velocity[b][k],
-            Place::Point(b, j, k) => total.points[b][j][k],
-            Place::Gravity(k) => total.gravity[k],
-            Place::Override(o, j) => self.overrides[o][j],
-            Place::Force(i, k) => total.wrenches[i].force[k],
-            Place::Torque(i, k) => total.wrenches[i].torque[k],
-        }
-    }
 }

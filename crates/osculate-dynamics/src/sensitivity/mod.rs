@@ -10,7 +10,9 @@
 //! many samples sit near a switch.
 
 pub mod adjoint;
+mod collect;
 pub mod hessian;
+mod observe;
 mod outcome;
 pub mod tangent;
 
