@@ -18,7 +18,7 @@ use crate::sample::{ContactLaw, Sample, Traction};
 use crate::{DissipationSchedule, PairParams};
 use nalgebra::{Matrix3, Vector3};
 use osculate_geometry::collider::{Collider, DIMENSIONS};
-use osculate_math::{Scalar, norm::scale, real, so3::skew};
+use osculate_math::{Scalar, mat3, norm::scale, real, so3::skew};
 
 /// An ordered pair at one stage: everything a sample of it needs.
 #[derive(Clone, Copy, Debug)]
@@ -174,7 +174,8 @@ impl<T: Scalar> PairStage<'_, T> {
     #[inline]
     fn normal(&self, i: usize) -> Option<Vector3<T>> {
         let n = self.normals?[i].map(T::from);
-        Some(if self.explicit() { self.start.rotation * n } else { self.now.rotation * n })
+        let level = if self.explicit() { &self.start } else { &self.now };
+        Some(mat3::apply(&level.rotation, &n))
     }
 
     /// The sample in collider-reference coordinates.
@@ -333,7 +334,8 @@ impl<T: Scalar> PairStage<'_, T> {
             level[3] -= turn;
         }
         gradient.collider_center += p + p0;
-        self.now.rotation.transpose() * lever + self.start.rotation.transpose() * p0
+        mat3::apply_transposed(&self.now.rotation, &lever)
+            + mat3::apply_transposed(&self.start.rotation, &p0)
     }
 }
 

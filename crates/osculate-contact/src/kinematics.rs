@@ -10,7 +10,7 @@
 //! not once a sample.
 
 use nalgebra::{Matrix3, Vector3};
-use osculate_math::{Scalar, se3::Pose};
+use osculate_math::{Scalar, mat3, se3::Pose};
 
 /// Maps samples of the colliding body into collider-reference coordinates.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,10 +27,10 @@ impl<T: Scalar> Pullback<T> {
     /// The pullback of two centre-of-mass poses.
     #[inline]
     pub fn new(colliding: &Pose<T>, collider: &Pose<T>, collider_center: Vector3<T>) -> Self {
-        let back = collider.rotation.transpose();
+        let apart = colliding.position - collider.position;
         Self {
-            rotation: back * colliding.rotation,
-            offset: back * (colliding.position - collider.position),
+            rotation: mat3::transposed_mul(&collider.rotation, &colliding.rotation),
+            offset: mat3::apply_transposed(&collider.rotation, &apart),
             collider_center,
         }
     }
@@ -38,14 +38,14 @@ impl<T: Scalar> Pullback<T> {
     /// Lever arms of a sample in collider axes [m]: from the centre of mass of `A`, and from that of `B`.
     #[inline]
     pub fn levers(&self, point: &Vector3<T>) -> (Vector3<T>, Vector3<T>) {
-        let a = self.rotation * point;
+        let a = mat3::apply(&self.rotation, point);
         (a, a + self.offset)
     }
 
     /// Reference position [m] of a sample.
     #[inline]
     pub fn position(&self, point: &Vector3<T>) -> Vector3<T> {
-        self.rotation * point + self.offset + self.collider_center
+        mat3::apply(&self.rotation, point) + self.offset + self.collider_center
     }
 
     /// The pullback without derivatives.

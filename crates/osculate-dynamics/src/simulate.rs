@@ -73,6 +73,8 @@ pub struct Path<T = f64> {
     pub(crate) states: Vec<BodyState<T>>,
     pub(crate) starts: Vec<BodyState<T>>,
     pub(crate) ends: Vec<BodyState<T>>,
+    /// Stages are forgotten when their step is done.
+    pub(crate) forgets: bool,
 }
 
 impl<T: Scalar> Path<T> {
@@ -86,7 +88,13 @@ impl<T: Scalar> Path<T> {
             states: Vec::new(),
             starts: Vec::new(),
             ends: Vec::new(),
+            forgets: false,
         }
+    }
+
+    /// An empty path that holds states only.
+    pub(crate) fn of_states(bodies: usize, stages: usize) -> Self {
+        Self { forgets: true, ..Self::new(bodies, stages) }
     }
 
     /// States of all bodies after `step` steps.
@@ -119,8 +127,9 @@ impl<T: Scalar> Path<T> {
 
     fn reserve(&mut self, steps: usize) {
         self.states.reserve((steps + MOST) * self.bodies);
-        self.starts.reserve(steps * self.stages * self.bodies);
-        self.ends.reserve(steps * self.stages * self.bodies);
+        let kept = if self.forgets { 1 } else { steps };
+        self.starts.reserve(kept * self.stages * self.bodies);
+        self.ends.reserve(kept * self.stages * self.bodies);
     }
 }
 
@@ -367,6 +376,10 @@ impl Simulator {
                 self.run_stage(parameters, StageIndex { step, stage }, &tableau, (scratch, path), &mut solve)?;
             }
             self.finish_step(step, &tableau, scratch, path);
+            if path.forgets {
+                path.starts.clear();
+                path.ends.clear();
+            }
         }
         Ok(())
     }

@@ -9,7 +9,7 @@
 use nalgebra::{Matrix3, Vector3};
 use osculate_math::se3::Pose;
 use osculate_math::so3::{self, axial};
-use osculate_math::{Scalar, norm::scale};
+use osculate_math::{Scalar, mat3, norm::scale};
 
 /// State of a rigid body about its centre of mass.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -90,7 +90,7 @@ impl<T: Scalar> BodyState<T> {
     /// What is observed of it, for a body whose centre of mass is at `center` in its local frame.
     pub fn kinematics(&self, center: &Vector3<T>) -> Kinematics<T> {
         Kinematics {
-            position: self.center - self.rotation * center,
+            position: self.center - mat3::apply(&self.rotation, center),
             rotation: self.rotation,
             velocity: self.velocity,
             angular_velocity: self.angular_velocity(),
@@ -101,7 +101,7 @@ impl<T: Scalar> BodyState<T> {
     #[inline]
     pub(crate) fn set_stage_velocity(&mut self, start: &Self, duration: f64) {
         self.velocity = (self.center - start.center).map(|x| x / duration);
-        self.rate = (Matrix3::identity() - start.rotation * self.rotation.transpose())
+        self.rate = (Matrix3::identity() - mat3::mul_transposed(&start.rotation, &self.rotation))
             .map(|x| x / duration);
     }
 
@@ -116,7 +116,7 @@ impl<T: Scalar> BodyState<T> {
         let v = bar.velocity.map(|x| x / duration);
         bar.center += v;
         start_bar.center -= v;
-        let turn = start.rotation * self.rotation.transpose();
+        let turn = mat3::mul_transposed(&start.rotation, &self.rotation);
         let w = bar.rate.map(|x| x / duration).transpose();
         bar.rotation += axial(&(w * turn));
         start_bar.rotation -= axial(&(turn * w));
@@ -136,11 +136,11 @@ impl<T: Scalar> BodyState<T> {
             out.center += (y.center - base.center).map(|x| x * w);
             out.velocity += (y.velocity - base.velocity).map(|x| x * w);
             out.rate += (y.rate - base.rate).map(|x| x * w);
-            turn += so3::log(&(y.rotation * base.rotation.transpose())).map(|x| x * w);
+            turn += so3::log(&mat3::mul_transposed(&y.rotation, &base.rotation)).map(|x| x * w);
             turned = true;
         }
         if turned {
-            out.rotation = nearest_rotation(&(so3::exp(&turn) * base.rotation));
+            out.rotation = nearest_rotation(&mat3::mul(&so3::exp(&turn), &base.rotation));
         }
         out
     }
@@ -157,7 +157,7 @@ impl<T: Scalar> BodyState<T> {
             base_bar.add(bar);
             return;
         }
-        let logarithm = |y: &Self| so3::log(&(y.rotation * base.rotation.transpose()));
+        let logarithm = |y: &Self| so3::log(&mat3::mul_transposed(&y.rotation, &base.rotation));
         let turn = terms
             .clone()
             .fold(Vector3::zeros(), |sum, (w, y)| sum + logarithm(y).map(|x| x * w));
@@ -182,8 +182,8 @@ impl<T: Scalar> BodyState<T> {
 /// Without it products of rotations drift off SO(3) by an ulp a stage, which the stage solve turns into a one-sided
 /// rotation of 1e-9 over a thousand stages. Along rotations its derivative is the identity.
 pub(crate) fn nearest_rotation<T: Scalar>(r: &Matrix3<T>) -> Matrix3<T> {
-    let defect = Matrix3::identity() - r.transpose() * r;
-    r + (r * defect).map(|x| x * 0.5)
+    let defect = Matrix3::identity() - mat3::transposed_mul(r, r);
+    r + mat3::mul(r, &defect).map(|x| x * 0.5)
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ use osculate_contact::{ContactLaw, DissipationSchedule, PairOverride, PairParams
 use osculate_geometry::collider::Collider;
 use osculate_geometry::quadrature::SurfaceSamples;
 use osculate_math::so3::{axial, skew};
-use osculate_math::{Scalar, lift, norm::scale, real};
+use osculate_math::{Scalar, lift, mat3, norm::scale, real};
 
 /// What inertia needs of a body.
 #[derive(Clone, Debug)]
@@ -199,7 +199,7 @@ impl<'s, T: Scalar> System<'s, T> {
                 force -= weight;
             }
             let ahead = Self::predicted(i, stage) - now.rotation;
-            let m = now.rotation * body.second_moment * ahead.transpose();
+            let m = mat3::mul_transposed(&mat3::mul(&now.rotation, &body.second_moment), &ahead);
             let mut torque = axial(&m).map(|x| -x / (dt * dt));
             if let Some(w) = stage.wrenches.get(at / 6) {
                 magnitude += real(&w.force).norm();
@@ -217,7 +217,7 @@ impl<'s, T: Scalar> System<'s, T> {
     /// `R̃ = (1 + Δt W⁰) R⁰`.
     fn predicted(i: usize, stage: &Stage<'_, T>) -> Matrix3<T> {
         let start = &stage.start[i];
-        start.rotation + (start.rate * start.rotation).map(|x| x * stage.duration)
+        start.rotation + mat3::mul(&start.rate, &start.rotation).map(|x| x * stage.duration)
     }
 
     fn inertial_jacobian(&self, stage: &Stage<'_, T>, k: &mut [T]) {
@@ -226,7 +226,8 @@ impl<'s, T: Scalar> System<'s, T> {
         for (i, body) in self.bodies.iter().enumerate() {
             let Some(at) = self.unknown[i] else { continue };
             let predicted = Self::predicted(i, stage);
-            let m = stage.now[i].rotation * body.second_moment * predicted.transpose();
+            let turned = mat3::mul(&stage.now[i].rotation, &body.second_moment);
+            let m = mat3::mul_transposed(&turned, &predicted);
             let trace = m.trace();
             for row in 0..3 {
                 k[(at + row) * n + at + row] = body.mass / (dt * dt);
@@ -250,9 +251,9 @@ impl<'s, T: Scalar> System<'s, T> {
                 }
             }
         };
-        let force = rotation * w.force;
-        put(pair.a, -force, -(rotation * w.torque_a));
-        put(pair.b, force, rotation * w.torque_b);
+        let force = mat3::apply(&rotation, &w.force);
+        put(pair.a, -force, -mat3::apply(&rotation, &w.torque_a));
+        put(pair.b, force, mat3::apply(&rotation, &w.torque_b));
     }
 
     fn scatter_blocks(
@@ -264,13 +265,12 @@ impl<'s, T: Scalar> System<'s, T> {
     ) {
         let n = self.unknowns;
         let rotation = stage.now[pair.b].rotation;
-        let back = rotation.transpose();
         let first = [self.unknown[pair.a], self.unknown[pair.b]];
         for (row, line) in blocks.0.iter().enumerate() {
             let Some(at) = first[row / 2].map(|x| x + 3 * (row % 2)) else { continue };
             for (column, block) in line.iter().enumerate() {
                 let Some(to) = first[column / 2].map(|x| x + 3 * (column % 2)) else { continue };
-                let world = rotation * block * back;
+                let world = mat3::mul_transposed(&mat3::mul(&rotation, block), &rotation);
                 for i in 0..3 {
                     for j in 0..3 {
                         k[(at + i) * n + to + j] += world[(i, j)];

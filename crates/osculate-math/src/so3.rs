@@ -11,7 +11,7 @@
 //! logarithm take an "angle is zero" branch that drops every derivative, which is silent and fatal because a
 //! Newton increment starts at zero.
 
-use crate::{Scalar, norm::scale};
+use crate::{Scalar, mat3, norm::scale};
 use nalgebra::{Matrix3, Vector3};
 
 /// Below this `θ²` the series are exact to rounding with the terms kept.
@@ -70,7 +70,7 @@ fn trigonometric<T: Scalar>(square: T) -> (T, T, T) {
 pub fn exp<T: Scalar>(phi: &Vector3<T>) -> Matrix3<T> {
     let (a, b, _) = trigonometric(phi.dot(phi));
     let k = skew(phi);
-    Matrix3::identity() + k.map(|x| x * a) + (k * k).map(|x| x * b)
+    Matrix3::identity() + k.map(|x| x * a) + mat3::mul(&k, &k).map(|x| x * b)
 }
 
 /// `Jl(φ)`: the world rotation that a change of the rotation vector makes, `exp(φ + δ) = exp(Jl(φ) δ) exp(φ)`.

@@ -62,7 +62,7 @@ fn derivative_of_gradient<const M: usize>(
     parameters: &Parameters<Jet<M>>,
     outcome: &impl Outcome,
 ) -> Result<(Jet<M>, Vec<Jet<M>>), RunError> {
-    let path = tangent::path(simulator, trajectory, parameters)?;
+    let path = tangent::path_with_stages(simulator, trajectory, parameters)?;
     let system = simulator.system(parameters)?;
     let mut sweep = Sweep::new(simulator, &system, parameters, outcome);
     for step in (0..simulator.steps()).rev() {

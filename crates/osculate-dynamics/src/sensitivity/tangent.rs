@@ -6,13 +6,13 @@ use crate::state::{BodyState, Kinematics};
 use crate::system::{Stage, System, lift_state};
 use crate::{Layout, Parameters, Path, RunError, Simulator, Trajectory, linalg};
 use nalgebra::Vector3;
-use osculate_math::{Jet, Scalar, so3};
+use osculate_math::{Jet, Scalar, mat3, so3};
 
 /// The trajectory with its derivatives along `M` directions of the parameters.
 ///
 /// * `parameters`: the values of the roll-out, each with its derivative along the directions.
 ///
-/// One solve a stage with the factors of the roll-out; no jet goes through an iteration.
+/// One solve a stage with the factors of the roll-out; no jet goes through an iteration. Holds states only.
 ///
 /// # Errors
 /// Where the parameters do not fit the scene.
@@ -21,8 +21,27 @@ pub fn path<const M: usize>(
     trajectory: &Trajectory,
     parameters: &Parameters<Jet<M>>,
 ) -> Result<Path<Jet<M>>, RunError> {
+    let path = Path::of_states(trajectory.path.bodies, trajectory.path.stages);
+    roll_out(simulator, trajectory, parameters, path)
+}
+
+/// As [`path`], with the stages, which the adjoint needs.
+pub(super) fn path_with_stages<const M: usize>(
+    simulator: &Simulator,
+    trajectory: &Trajectory,
+    parameters: &Parameters<Jet<M>>,
+) -> Result<Path<Jet<M>>, RunError> {
+    let path = Path::new(trajectory.path.bodies, trajectory.path.stages);
+    roll_out(simulator, trajectory, parameters, path)
+}
+
+fn roll_out<const M: usize>(
+    simulator: &Simulator,
+    trajectory: &Trajectory,
+    parameters: &Parameters<Jet<M>>,
+    mut path: Path<Jet<M>>,
+) -> Result<Path<Jet<M>>, RunError> {
     let system = simulator.system(parameters)?;
-    let mut path = Path::new(trajectory.path.bodies, trajectory.path.stages);
     simulator.push_initial(parameters, &mut path);
     let mut residual = vec![Jet::<M>::from(0.0); system.unknowns];
     let solve = |at: StageIndex, stage: &Stage<'_, Jet<M>>, now: &mut [BodyState<Jet<M>>]| {
@@ -59,7 +78,9 @@ fn differentiate<const M: usize>(
         if let Some(k) = *unknown {
             let v = |k: usize| Vector3::new(residual[k], residual[k + 1], residual[k + 2]);
             now[i].center += v(k);
-            now[i].rotation = so3::exp(&v(k + 3)) * now[i].rotation;
+            // exp(δθ) R: the value of δθ is zero, so its first order is all there is.
+            let turned = mat3::mul(&so3::skew(&v(k + 3)), &now[i].rotation);
+            now[i].rotation += turned;
         }
     }
 }
