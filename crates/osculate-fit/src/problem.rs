@@ -45,6 +45,8 @@ pub enum Horizon {
 }
 
 /// Standard deviations of the prior around the recorded start; `None` keeps that part fixed.
+///
+/// A prior on position or rotation stands for the measurement of the first frame, which then has no residual of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct InitialState {
     /// Of the position (m).
@@ -232,9 +234,17 @@ impl Problem {
             if shooting { &InitialState::FREE } else { &initial },
         );
         let base_values = indices.iter().map(|&i| values[i]).collect();
+        // A prior on the initial pose is the measurement of the first frame: it must not count twice.
+        let prior_is_first_frame =
+            !shooting && (initial.position.is_some() || initial.rotation.is_some());
         let tosses = tosses
             .into_iter()
-            .map(|t| Segments::new(&model, t, horizon))
+            .map(|mut t| {
+                if prior_is_first_frame && !t.observed.is_empty() {
+                    t.observed[0] = false;
+                }
+                Segments::new(&model, t, horizon)
+            })
             .collect::<Result<Vec<_>, _>>()?;
         Ok(Self {
             model,
