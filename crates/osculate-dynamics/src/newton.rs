@@ -9,7 +9,7 @@ use osculate_math::so3;
 /// Tolerances of the stage solve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NewtonSettings {
-    /// Residual force allowed, relative to the sum of the magnitudes of all forces of the stage [–].
+    /// Residual force allowed, relative to the sum of the magnitudes of all forces of the stage \[–\].
     ///
     /// Below what rounding of positions can resolve (`ε ‖K‖ ‖x‖`), iteration goes on while it gains anything and the
     /// stage counts as converged.
@@ -43,9 +43,9 @@ impl Default for NewtonSettings {
 pub struct StageStats {
     /// Newton iterations.
     pub iterations: usize,
-    /// Norm of the residual at the end [N]; torques are divided by the radius of gyration.
+    /// Norm of the residual at the end \[N\]; torques are divided by the radius of gyration.
     pub residual: f64,
-    /// The tolerance it was held to [N].
+    /// The tolerance it was held to \[N\].
     pub tolerance: f64,
     /// Whether it was met.
     pub converged: bool,
@@ -68,7 +68,7 @@ pub(crate) struct Workspace {
     matrix: Vec<f64>,
     step: Vec<f64>,
     trial: Vec<BodyState>,
-    /// Radius of gyration of the body of each group of six unknowns [m].
+    /// Radius of gyration of the body of each group of six unknowns \[m\].
     gyration: Vec<f64>,
 }
 
@@ -150,6 +150,10 @@ pub(crate) fn solve(
     let mut norm = work.norm(&work.residual);
     let mut before = f64::INFINITY;
     loop {
+        // An infinite residual would meet an infinite tolerance.
+        if !(norm.is_finite() && scale.is_finite()) {
+            return Err(Failure::NotFinite(6 * work.worst_body()));
+        }
         let (asked, floor) = (settings.tolerance * scale, ROUNDING * rounding(system, now, work));
         // At the floor a Newton step gains nothing any more: that is as far as f64 goes.
         let stalled = norm <= floor && norm > 0.25 * before;
@@ -202,7 +206,8 @@ fn line_search(
     increment(system, now, &work.step, 1.0, &mut trial);
     let mut scale = evaluate(system, stage, &trial, work);
     let mut found = work.norm(&work.residual);
-    let (mut best, mut factor) = ((found, 1.0), 1.0);
+    // A trial that is not finite is the worst there is.
+    let (mut best, mut factor) = ((if found.is_finite() { found } else { f64::INFINITY }, 1.0), 1.0);
     for _ in 0..halvings {
         if best.0 < norm * (1.0 - 1e-4 * best.1) {
             break;
