@@ -9,7 +9,7 @@
 use nalgebra::Vector3;
 use osculate_math::Scalar;
 
-/// `s = G·N_A` [–], with the raw gradient; −1 where the colliding surface has no normal.
+/// `s = G·N_A` \[–\], with the raw gradient; −1 where the colliding surface has no normal.
 #[inline]
 pub fn alignment<T: Scalar>(gradient: &Vector3<T>, normal: Option<&Vector3<T>>) -> T {
     normal.map_or_else(|| -T::one(), |n| gradient.dot(n))

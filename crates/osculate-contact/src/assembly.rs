@@ -29,9 +29,9 @@ pub struct PairStage<'a, T = f64> {
     pub params: &'a PairParams<T>,
     /// The collider.
     pub collider: &'a Collider<T>,
-    /// Samples of the colliding body relative to its centre of mass, body axes [m].
+    /// Samples of the colliding body relative to its centre of mass, body axes \[m\].
     pub points: &'a [Vector3<T>],
-    /// Reference areas of the samples [m²].
+    /// Reference areas of the samples \[m²\].
     pub weights: &'a [f64],
     /// Outward unit normals of the colliding surface, body axes, where it has any.
     pub normals: Option<&'a [Vector3<f64>]>,
@@ -39,20 +39,20 @@ pub struct PairStage<'a, T = f64> {
     pub now: Pullback<T>,
     /// Pullback at stage start.
     pub start: Pullback<T>,
-    /// Duration of the stage [s].
+    /// Duration of the stage \[s\].
     pub duration: f64,
 }
 
 /// Generalised contact force of a pair in collider axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wrenches<T = f64> {
-    /// Force on the colliding body [N]; the collider receives the opposite.
+    /// Force on the colliding body \[N\]; the collider receives the opposite.
     pub force: Vector3<T>,
-    /// Torque on the colliding body about its centre of mass [N m].
+    /// Torque on the colliding body about its centre of mass \[N m\].
     pub torque_a: Vector3<T>,
-    /// Torque of the same force about the collider's centre of mass [N m]; the collider receives the opposite.
+    /// Torque of the same force about the collider's centre of mass \[N m\]; the collider receives the opposite.
     pub torque_b: Vector3<T>,
-    /// `Σ ‖w T‖`: the scale that rounding and tolerances are measured against [N].
+    /// `Σ ‖w T‖`: the scale that rounding and tolerances are measured against \[N\].
     pub magnitude: f64,
 }
 
@@ -240,6 +240,7 @@ impl<T: Scalar> PairStage<'_, T> {
     /// Adds the Jacobian of one sample.
     ///
     /// * `by_position`: `w ∂T/∂p`, * `by_normal`: `w ∂T/∂n [n]×`.
+    #[expect(clippy::too_many_arguments, reason = "one sample of one pair")]
     fn add_blocks(
         &self,
         i: usize,

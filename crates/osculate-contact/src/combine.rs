@@ -12,15 +12,15 @@ use osculate_math::Scalar;
 /// Values that replace the combined ones of a pair, in both directions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairOverride<T = f64> {
-    /// Replaces `k` [Pa/m].
+    /// Replaces `k` \[Pa/m\].
     pub stiffness: Option<T>,
-    /// Replaces `V_f` [m/s].
+    /// Replaces `V_f` \[m/s\].
     pub falloff_speed: Option<T>,
-    /// Replaces `c_t` [s/m].
+    /// Replaces `c_t` \[s/m\].
     pub viscous_friction: Option<T>,
-    /// Replaces `μ` [–].
+    /// Replaces `μ` \[–\].
     pub friction: Option<T>,
-    /// Replaces `c_n` [s/m].
+    /// Replaces `c_n` \[s/m\].
     pub damping: Option<T>,
 }
 
@@ -123,6 +123,7 @@ pub fn combine<T: Scalar>(
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "exact by construction")]
 mod tests {
     use super::*;
     use osculate_math::check::{self, Law, Smoothness};

@@ -17,9 +17,9 @@ use osculate_math::{Scalar, mat3, se3::Pose};
 pub struct Pullback<T = f64> {
     /// `R_Bᵀ R_A`.
     pub rotation: Matrix3<T>,
-    /// `R_Bᵀ (c_A − c_B)`: the centre of mass of `A` as seen from that of `B` [m].
+    /// `R_Bᵀ (c_A − c_B)`: the centre of mass of `A` as seen from that of `B` \[m\].
     pub offset: Vector3<T>,
-    /// Centre of mass of the collider in its local frame [m].
+    /// Centre of mass of the collider in its local frame \[m\].
     pub collider_center: Vector3<T>,
 }
 
@@ -42,7 +42,7 @@ impl<T: Scalar> Pullback<T> {
         (a, a + self.offset)
     }
 
-    /// Reference position [m] of a sample.
+    /// Reference position \[m\] of a sample.
     #[inline]
     pub fn position(&self, point: &Vector3<T>) -> Vector3<T> {
         mat3::apply(&self.rotation, point) + self.offset + self.collider_center

@@ -21,18 +21,18 @@ use osculate_math::{Jet, Scalar, norm::scale};
 /// Traction and its derivatives by the pose-dependent arguments.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slopes<T = f64> {
-    /// `T` [Pa].
+    /// `T` \[Pa\].
     pub traction: Vector3<T>,
-    /// `∂T/∂p` [Pa/m].
+    /// `∂T/∂p` \[Pa/m\].
     pub by_position: Matrix3<T>,
-    /// `∂T/∂N_A` [Pa], where the surface has a normal.
+    /// `∂T/∂N_A` \[Pa\], where the surface has a normal.
     pub by_normal: Option<Matrix3<T>>,
 }
 
 /// `T` and the gradient of `T·ξ` by all that the law depends on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LawGradient<T = f64> {
-    /// `T` [Pa].
+    /// `T` \[Pa\].
     pub traction: Vector3<T>,
     /// By `p`.
     pub position: Vector3<T>,
@@ -110,7 +110,7 @@ fn load<const W: usize, T: Scalar>(pair: &PairParams<T>, phi: T) -> Jet<W, T> {
 }
 
 impl ContactLaw {
-    /// The sum of [`ContactLaw::traction`] [Pa], without its parts.
+    /// The sum of [`ContactLaw::traction`] \[Pa\], without its parts.
     #[inline]
     pub fn total<T: Scalar>(
         &self,

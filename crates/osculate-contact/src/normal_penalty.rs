@@ -8,10 +8,10 @@
 
 use osculate_math::Scalar;
 
-/// The smoothed ramp `h_{ε,δ}(−φ)` [m] and its slope `h' = dh/dz` [–].
+/// The smoothed ramp `h_{ε,δ}(−φ)` \[m\] and its slope `h' = dh/dz` \[–\].
 ///
-/// * `phi`: signed distance [m]; the ramp is zero at and above `threshold`, and linear below `threshold − 2ε`.
-/// * `smoothing`: half-width ε [m]; at 0 the plain ramp `max(0, δ − φ)`, whose slope at the kink is taken as 0.
+/// * `phi`: signed distance \[m\]; the ramp is zero at and above `threshold`, and linear below `threshold − 2ε`.
+/// * `smoothing`: half-width ε \[m\]; at 0 the plain ramp `max(0, δ − φ)`, whose slope at the kink is taken as 0.
 ///
 /// `C²` in φ. Source: contact model, *Frictionless normal penalty*.
 #[inline(always)]
@@ -37,21 +37,21 @@ fn ramp_and_slopes<T: Scalar>(phi: T, smoothing: T, threshold: T) -> [T; 3] {
     }
 }
 
-/// Elastic energy per reference area, `W = k/2 · h(−φ)²` [J/m²].
+/// Elastic energy per reference area, `W = k/2 · h(−φ)²` \[J/m²\].
 #[inline]
 pub fn energy_density<T: Scalar>(phi: T, stiffness: T, smoothing: T, threshold: T) -> T {
     let (h, _) = ramp(phi, smoothing, threshold);
     stiffness * h * h * 0.5
 }
 
-/// Normal-load coefficient `λ_n = −∂W/∂φ = k h h'` [Pa], ≥ 0; the traction is `λ_n G`.
+/// Normal-load coefficient `λ_n = −∂W/∂φ = k h h'` \[Pa\], ≥ 0; the traction is `λ_n G`.
 #[inline(always)]
 pub fn normal_load<T: Scalar>(phi: T, stiffness: T, smoothing: T, threshold: T) -> T {
     let (h, slope) = ramp(phi, smoothing, threshold);
     stiffness * h * slope
 }
 
-/// `λ_n` [Pa] and `dλ_n/dφ = −k (h'² + h h'')` [Pa/m].
+/// `λ_n` \[Pa\] and `dλ_n/dφ = −k (h'² + h h'')` \[Pa/m\].
 #[inline(always)]
 pub fn normal_load_and_slope<T: Scalar>(
     phi: T,

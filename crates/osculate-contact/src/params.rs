@@ -8,23 +8,23 @@ use osculate_math::Scalar;
 /// Which actor's value acts in a pair: [`combine`](crate::combine).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactParams<T = f64> {
-    /// `k`, penalty coefficient [Pa/m], > 0.
+    /// `k`, penalty coefficient \[Pa/m\], > 0.
     pub stiffness: T,
-    /// `ε`, smoothing half-width of the ramp [m], ≥ 0.
+    /// `ε`, smoothing half-width of the ramp \[m\], ≥ 0.
     pub smoothing: T,
-    /// `δ`, signed distance at which contact starts [m].
+    /// `δ`, signed distance at which contact starts \[m\].
     pub threshold: T,
-    /// Added to `δ` where the colliding actor has no collider of its own [m], ≥ 0.
+    /// Added to `δ` where the colliding actor has no collider of its own \[m\], ≥ 0.
     pub threshold_padding: T,
-    /// `m`, largest alignment `s = G·N_A` that is still a contact [–], in [−1, 1].
+    /// `m`, largest alignment `s = G·N_A` that is still a contact \[–\], in [−1, 1].
     pub max_alignment: T,
-    /// `μ`, Coulomb friction coefficient [–], ≥ 0.
+    /// `μ`, Coulomb friction coefficient \[–\], ≥ 0.
     pub friction: T,
-    /// `c_t`, viscous friction coefficient [s/m], ≥ 0.
+    /// `c_t`, viscous friction coefficient \[s/m\], ≥ 0.
     pub viscous_friction: T,
-    /// `c_n`, normal damping coefficient [s/m], ≥ 0.
+    /// `c_n`, normal damping coefficient \[s/m\], ≥ 0.
     pub damping: T,
-    /// `V_f`, speed below which friction is regularised [m/s], > 0.
+    /// `V_f`, speed below which friction is regularised \[m/s\], > 0.
     pub falloff_speed: T,
     /// Split velocities by the collider's normal (true) or by the colliding surface's.
     pub collider_normal: bool,
@@ -129,21 +129,21 @@ impl ContactParams {
 /// Contact parameters of an ordered pair of actors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairParams<T = f64> {
-    /// `k` [Pa/m].
+    /// `k` \[Pa/m\].
     pub stiffness: T,
-    /// `ε` [m].
+    /// `ε` \[m\].
     pub smoothing: T,
-    /// `δ` [m].
+    /// `δ` \[m\].
     pub threshold: T,
-    /// `m` [–].
+    /// `m` \[–\].
     pub max_alignment: T,
-    /// `μ` [–].
+    /// `μ` \[–\].
     pub friction: T,
-    /// `c_t` [s/m].
+    /// `c_t` \[s/m\].
     pub viscous_friction: T,
-    /// `c_n` [s/m].
+    /// `c_n` \[s/m\].
     pub damping: T,
-    /// `V_f` [m/s].
+    /// `V_f` \[m/s\].
     pub falloff_speed: T,
     /// Split velocities by the collider's normal (true) or by the colliding surface's.
     pub collider_normal: bool,

@@ -36,13 +36,13 @@ impl Default for ContactLaw {
 /// A sample in collider-reference coordinates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample<T = f64> {
-    /// `p`, position now [m].
+    /// `p`, position now \[m\].
     pub position: Vector3<T>,
-    /// `p⁰`, position at stage start [m].
+    /// `p⁰`, position at stage start \[m\].
     pub start: Vector3<T>,
     /// `N_A`, outward normal of the colliding surface where it has one: now, or at stage start for `StageStart`.
     pub normal: Option<Vector3<T>>,
-    /// `Δt_i`, duration of the stage [s].
+    /// `Δt_i`, duration of the stage \[s\].
     pub duration: f64,
 }
 
@@ -59,14 +59,14 @@ pub enum Status {
     Retained,
 }
 
-/// Tractions on the colliding surface [Pa per reference area], in collider-reference coordinates, by cause.
+/// Tractions on the colliding surface \[Pa per reference area\], in collider-reference coordinates, by cause.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Traction<T = f64> {
     /// What the sample is to the collider.
     pub status: Status,
-    /// Signed distance `φ` [m]; the threshold for a retained contact.
+    /// Signed distance `φ` \[m\]; the threshold for a retained contact.
     pub phi: T,
-    /// Alignment `s` [–].
+    /// Alignment `s` \[–\].
     pub alignment: T,
     /// Conservative part `λ_n G`.
     pub elastic: Vector3<T>,
@@ -82,7 +82,7 @@ impl<T: Scalar> Traction<T> {
         Self { status, phi, alignment, elastic: o, dissipation }
     }
 
-    /// Total traction [Pa].
+    /// Total traction \[Pa\].
     #[inline]
     pub fn total(&self) -> Vector3<T> {
         self.elastic + self.dissipation.total()
@@ -204,7 +204,7 @@ impl ContactLaw {
         fading * load(pair, phi)
     }
 
-    /// Dissipation potential of a sample over its stage, `Δt_i R` [J/m²].
+    /// Dissipation potential of a sample over its stage, `Δt_i R` \[J/m²\].
     ///
     /// The residual is its gradient only for `StageStart`.
     pub fn dissipation_potential<T: Scalar>(
@@ -223,7 +223,7 @@ impl ContactLaw {
         })
     }
 
-    /// Elastic energy of a sample per reference area, `W` [J/m²]; zero where the sample is rejected.
+    /// Elastic energy of a sample per reference area, `W` \[J/m²\]; zero where the sample is rejected.
     pub fn energy_density<T: Scalar>(
         &self,
         pair: &PairParams<T>,
@@ -242,7 +242,7 @@ impl ContactLaw {
     }
 }
 
-/// `V_rel` [m/s].
+/// `V_rel` \[m/s\].
 #[inline]
 fn velocity<T: Scalar>(sample: &Sample<T>) -> Vector3<T> {
     let per_duration = sample.duration.recip();

@@ -17,23 +17,23 @@ pub struct ContactRecord {
     pub sample: usize,
     /// Contact, retained or rejected.
     pub status: Status,
-    /// Position [m], world.
+    /// Position \[m\], world.
     pub position: Vector3<f64>,
-    /// Signed distance [m].
+    /// Signed distance \[m\].
     pub distance: f64,
-    /// Alignment `s` [–].
+    /// Alignment `s` \[–\].
     pub alignment: f64,
-    /// Force on the colliding body [N], world, weight included.
+    /// Force on the colliding body \[N\], world, weight included.
     pub force: Vector3<f64>,
-    /// Its conservative part [N].
+    /// Its conservative part \[N\].
     pub elastic: Vector3<f64>,
-    /// Its damping part [N].
+    /// Its damping part \[N\].
     pub damping: Vector3<f64>,
-    /// Its Coulomb and viscous part [N].
+    /// Its Coulomb and viscous part \[N\].
     pub friction: Vector3<f64>,
 }
 
-/// Energies of a state [J].
+/// Energies of a state \[J\].
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Energies {
     /// `m v²/2 + ω·I ω/2`.
@@ -89,7 +89,7 @@ impl Simulator {
         Ok(records)
     }
 
-    /// Samples that sit within `distance` [m] of the contact threshold, or within `alignment` of rejection, at the
+    /// Samples that sit within `distance` \[m\] of the contact threshold, or within `alignment` of rejection, at the
     /// end of some step: there the default rows jump and the trajectory has no derivative across the jump.
     ///
     /// # Errors

@@ -97,15 +97,17 @@ pub enum StepError {
         stage: usize,
         /// Iterations done.
         iterations: usize,
-        /// Norm of the residual force [N].
+        /// Norm of the residual force \[N\].
         residual: f64,
-        /// What was asked [N].
+        /// What was asked \[N\].
         tolerance: f64,
         /// The body with the largest residual.
         body: String,
     },
     /// The matrix of a stage has no inverse.
-    #[error("step {step}, stage {stage}: the stage matrix is singular at unknown {pivot} of body '{body}'")]
+    #[error(
+        "step {step}, stage {stage}: the stage matrix is singular at unknown {pivot} of body '{body}'"
+    )]
     Singular {
         /// Index of the step, from 0.
         step: usize,

@@ -96,7 +96,11 @@ mod tests {
     fn matrix(n: usize) -> DMatrix<f64> {
         // Not symmetric, zero diagonal in places: pivoting is needed.
         DMatrix::from_fn(n, n, |i, j| {
-            if i == j && i % 2 == 0 { 0.0 } else { ((3 * i * i + 7 * i * j + j * j + 1) as f64).sin() }
+            if i == j && i % 2 == 0 {
+                0.0
+            } else {
+                ((3 * i * i + 7 * i * j + j * j + 1) as f64).sin()
+            }
         })
     }
 

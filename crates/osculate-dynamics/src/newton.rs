@@ -107,7 +107,12 @@ fn squares(r: &[f64], length: f64) -> f64 {
 }
 
 /// Where Newton starts: every body carried on by its velocity.
-pub(crate) fn predict(system: &System<'_, f64>, stage_start: &[BodyState], dt: f64, now: &mut [BodyState]) {
+pub(crate) fn predict(
+    system: &System<'_, f64>,
+    stage_start: &[BodyState],
+    dt: f64,
+    now: &mut [BodyState],
+) {
     for (i, unknown) in system.unknown.iter().enumerate() {
         if unknown.is_some() {
             let start = &stage_start[i];
@@ -118,7 +123,13 @@ pub(crate) fn predict(system: &System<'_, f64>, stage_start: &[BodyState], dt: f
     }
 }
 
-fn increment(system: &System<'_, f64>, from: &[BodyState], step: &[f64], factor: f64, to: &mut [BodyState]) {
+fn increment(
+    system: &System<'_, f64>,
+    from: &[BodyState],
+    step: &[f64],
+    factor: f64,
+    to: &mut [BodyState],
+) {
     for (i, unknown) in system.unknown.iter().enumerate() {
         if let Some(at) = *unknown {
             let v = |k: usize| Vector3::new(step[k], step[k + 1], step[k + 2]) * factor;
@@ -207,7 +218,8 @@ fn line_search(
     let mut scale = evaluate(system, stage, &trial, work);
     let mut found = work.norm(&work.residual);
     // A trial that is not finite is the worst there is.
-    let (mut best, mut factor) = ((if found.is_finite() { found } else { f64::INFINITY }, 1.0), 1.0);
+    let (mut best, mut factor) =
+        ((if found.is_finite() { found } else { f64::INFINITY }, 1.0), 1.0);
     for _ in 0..halvings {
         if best.0 < norm * (1.0 - 1e-4 * best.1) {
             break;

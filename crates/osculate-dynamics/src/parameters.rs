@@ -12,12 +12,12 @@ use osculate_contact::{ContactParams, PairOverride};
 use osculate_geometry::collider::{Collider, DIMENSIONS};
 use osculate_math::{Scalar, lift, lift_matrix, so3};
 
-/// Force [N] at the centre of mass and torque [N m] on a body during one step, world axes.
+/// Force \[N\] at the centre of mass and torque \[N m\] on a body during one step, world axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wrench<T = f64> {
-    /// Force [N].
+    /// Force \[N\].
     pub force: Vector3<T>,
-    /// Torque [N m].
+    /// Torque \[N m\].
     pub torque: Vector3<T>,
 }
 
@@ -35,21 +35,21 @@ pub struct BodyParameters<T = f64> {
     pub contact: ContactParams<T>,
     /// Distance field, local frame.
     pub collider: Option<Collider<T>>,
-    /// Mass [kg]; 0 for a static body.
+    /// Mass \[kg\]; 0 for a static body.
     pub mass: T,
-    /// Centre of mass in the local frame [m].
+    /// Centre of mass in the local frame \[m\].
     pub center: Vector3<T>,
-    /// Inertia about the centre of mass, local axes [kg m²].
+    /// Inertia about the centre of mass, local axes \[kg m²\].
     pub inertia: Matrix3<T>,
-    /// Initial position of the local origin [m].
+    /// Initial position of the local origin \[m\].
     pub position: Vector3<T>,
     /// Initial rotation.
     pub rotation: Matrix3<T>,
-    /// Initial velocity of the centre of mass [m/s].
+    /// Initial velocity of the centre of mass \[m/s\].
     pub velocity: Vector3<T>,
-    /// Initial angular velocity [rad/s], world.
+    /// Initial angular velocity \[rad/s\], world.
     pub angular_velocity: Vector3<T>,
-    /// Sample positions, local frame [m].
+    /// Sample positions, local frame \[m\].
     pub points: Vec<Vector3<T>>,
 }
 
@@ -68,7 +68,7 @@ impl<T: Scalar> BodyParameters<T> {
 /// Every number of a scene.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameters<T = f64> {
-    /// Gravity [m/s²].
+    /// Gravity \[m/s²\].
     pub gravity: Vector3<T>,
     /// The bodies'.
     pub bodies: Vec<BodyParameters<T>>,

@@ -33,9 +33,9 @@ pub struct Body {
     pub kind: BodyKind,
     /// Initial pose of the local frame.
     pub pose: Pose,
-    /// Initial velocity of the centre of mass [m/s], world.
+    /// Initial velocity of the centre of mass \[m/s\], world.
     pub velocity: Vector3<f64>,
-    /// Initial angular velocity [rad/s], world.
+    /// Initial angular velocity \[rad/s\], world.
     pub angular_velocity: Vector3<f64>,
     /// Whether gravity acts on it.
     pub gravity: bool,
@@ -84,7 +84,7 @@ impl Body {
         self.mass().is_some()
     }
 
-    /// Centre of mass in the local frame [m]; the origin for a static body.
+    /// Centre of mass in the local frame \[m\]; the origin for a static body.
     pub fn center(&self) -> Vector3<f64> {
         self.mass().map_or_else(Vector3::zeros, MassProperties::center_of_mass)
     }
@@ -127,7 +127,7 @@ pub struct Override {
 /// Bodies, gravity and pairs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scene {
-    /// Gravity [m/s²], world.
+    /// Gravity \[m/s²\], world.
     pub gravity: Vector3<f64>,
     /// The bodies.
     pub bodies: Vec<Body>,

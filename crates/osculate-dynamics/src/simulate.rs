@@ -22,7 +22,7 @@ pub enum InitialRate {
 }
 
 impl InitialRate {
-    /// The symmetric part `S` [1/s].
+    /// The symmetric part `S` \[1/s\].
     pub(crate) fn symmetric<T: Scalar>(
         self,
         angular_velocity: &nalgebra::Vector3<T>,
@@ -171,15 +171,11 @@ impl Trajectory {
 }
 
 impl Simulator {
-    /// A simulation of a scene with steps of the given durations [s].
+    /// A simulation of a scene with steps of the given durations \[s\].
     ///
     /// # Errors
     /// Where the scene is invalid, a duration is not positive, or there is none.
-    pub fn new(
-        scene: Scene,
-        settings: Settings,
-        durations: Vec<f64>,
-    ) -> Result<Self, SceneError> {
+    pub fn new(scene: Scene, settings: Settings, durations: Vec<f64>) -> Result<Self, SceneError> {
         scene.validate()?;
         if durations.is_empty() {
             return Err(SceneError::Count { what: "steps", found: 0, expected: 1 });
@@ -204,7 +200,7 @@ impl Simulator {
         &self.settings
     }
 
-    /// Durations of the steps [s].
+    /// Durations of the steps \[s\].
     pub fn durations(&self) -> &[f64] {
         &self.durations
     }
@@ -214,7 +210,7 @@ impl Simulator {
         self.durations.len()
     }
 
-    /// Times of the states [s], from 0.
+    /// Times of the states \[s\], from 0.
     pub fn times(&self) -> Vec<f64> {
         let mut t = 0.0;
         let mut times = vec![0.0];
@@ -273,8 +269,7 @@ impl Simulator {
         parameters: &Parameters<T>,
     ) -> impl Iterator<Item = BodyState<T>> {
         parameters.bodies.iter().zip(&self.scene.bodies).map(|(p, body)| {
-            let rate =
-                self.settings.initial_rate.symmetric(&p.angular_velocity, self.durations[0]);
+            let rate = self.settings.initial_rate.symmetric(&p.angular_velocity, self.durations[0]);
             let mut state = p.initial_state(rate);
             if !body.is_dynamic() {
                 state = BodyState::at_rest(state.pose());
@@ -304,7 +299,8 @@ impl Simulator {
         stats.reserve(stages);
         work.prepare(system);
         let settings = self.settings.newton;
-        let (mut lu, mut pivots) = (lu.chunks_exact_mut((n * n).max(1)), pivots.chunks_exact_mut(n.max(1)));
+        let (mut lu, mut pivots) =
+            (lu.chunks_exact_mut((n * n).max(1)), pivots.chunks_exact_mut(n.max(1)));
         let solve = |at: StageIndex, stage: &Stage<'_, f64>, now: &mut [BodyState]| {
             if n == 0 {
                 stats.push(StageStats { converged: true, ..Default::default() });
@@ -341,12 +337,9 @@ impl Simulator {
     fn failure(&self, at: StageIndex, failure: Failure) -> StepError {
         let (step, stage) = (at.step, at.stage);
         match failure {
-            Failure::Singular(i) => StepError::Singular {
-                step,
-                stage,
-                pivot: i % 6,
-                body: self.dynamic_name(i / 6),
-            },
+            Failure::Singular(i) => {
+                StepError::Singular { step, stage, pivot: i % 6, body: self.dynamic_name(i / 6) }
+            }
             Failure::NotFinite(i) => {
                 StepError::Diverged { step, stage, body: self.dynamic_name(i / 6) }
             }
@@ -373,7 +366,13 @@ impl Simulator {
                 scratch.push(BodyState::combine(y(0), terms));
             }
             for stage in 0..tableau.stages {
-                self.run_stage(parameters, StageIndex { step, stage }, &tableau, (scratch, path), &mut solve)?;
+                self.run_stage(
+                    parameters,
+                    StageIndex { step, stage },
+                    &tableau,
+                    (scratch, path),
+                    &mut solve,
+                )?;
             }
             self.finish_step(step, &tableau, scratch, path);
             if path.forgets {
@@ -409,7 +408,8 @@ impl Simulator {
         for (body, b) in self.scene.bodies.iter().enumerate() {
             if let Some(pose) = self.prescribed(b, at.step, tableau.node[at.stage]) {
                 let end = &mut path.ends[first + body];
-                (end.center, end.rotation) = (pose.position.map(T::from), pose.rotation.map(T::from));
+                (end.center, end.rotation) =
+                    (pose.position.map(T::from), pose.rotation.map(T::from));
             }
         }
         let dynamic = parameters.wrenches.len() / self.steps();

@@ -14,26 +14,26 @@ use osculate_math::{Scalar, mat3, norm::scale};
 /// State of a rigid body about its centre of mass.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BodyState<T = f64> {
-    /// Centre of mass [m], world.
+    /// Centre of mass \[m\], world.
     pub center: Vector3<T>,
     /// Rotation from body to world.
     pub rotation: Matrix3<T>,
-    /// Velocity of the centre of mass [m/s], world.
+    /// Velocity of the centre of mass \[m/s\], world.
     pub velocity: Vector3<T>,
-    /// `W = Ṙ Rᵀ` [1/s], world; its antisymmetric part is the angular velocity.
+    /// `W = Ṙ Rᵀ` \[1/s\], world; its antisymmetric part is the angular velocity.
     pub rate: Matrix3<T>,
 }
 
 /// Motion of a body as observed: of its local frame, not of its centre of mass.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Kinematics<T = f64> {
-    /// Origin of the local frame [m], world.
+    /// Origin of the local frame \[m\], world.
     pub position: Vector3<T>,
     /// Rotation from body to world.
     pub rotation: Matrix3<T>,
-    /// Velocity of the *centre of mass* [m/s], world.
+    /// Velocity of the *centre of mass* \[m/s\], world.
     pub velocity: Vector3<T>,
-    /// Angular velocity [rad/s], world.
+    /// Angular velocity \[rad/s\], world.
     pub angular_velocity: Vector3<T>,
 }
 
@@ -82,7 +82,7 @@ impl<T: Scalar> BodyState<T> {
         Pose { position: self.center, rotation: self.rotation }
     }
 
-    /// Angular velocity [rad/s], world.
+    /// Angular velocity \[rad/s\], world.
     pub fn angular_velocity(&self) -> Vector3<T> {
         so3::vee(&self.rate)
     }
@@ -125,10 +125,7 @@ impl<T: Scalar> BodyState<T> {
     }
 
     /// `C(y_b; w_j, y_j)`; a term that is the base itself does nothing and may be left out.
-    pub(crate) fn combine<'a>(
-        base: &Self,
-        terms: impl Iterator<Item = (f64, &'a Self)>,
-    ) -> Self {
+    pub(crate) fn combine<'a>(base: &Self, terms: impl Iterator<Item = (f64, &'a Self)>) -> Self {
         let mut out = *base;
         let mut turn = Vector3::zeros();
         let mut turned = false;
@@ -158,9 +155,8 @@ impl<T: Scalar> BodyState<T> {
             return;
         }
         let logarithm = |y: &Self| so3::log(&mat3::mul_transposed(&y.rotation, &base.rotation));
-        let turn = terms
-            .clone()
-            .fold(Vector3::zeros(), |sum, (w, y)| sum + logarithm(y).map(|x| x * w));
+        let turn =
+            terms.clone().fold(Vector3::zeros(), |sum, (w, y)| sum + logarithm(y).map(|x| x * w));
         // out = exp(φ) R_b, φ = Σ w_j φ_j: δout = Jl(φ) δφ + exp(φ) δ_b, δφ_j = Jl⁻¹(φ_j) δ_j − Jl⁻¹(φ_j)ᵀ δ_b.
         let by_turn = so3::left_jacobian(&turn).transpose() * bar.rotation;
         base_bar.add_linear(1.0, bar);
@@ -203,7 +199,8 @@ mod tests {
 
     /// A state seeded in its 18 directions.
     fn seeded(y: &BodyState) -> BodyState<Jet<18>> {
-        let v = |x: &Vector3<f64>, k: usize| Vector3::from_fn(|i, _| Jet::<18>::variable(x[i], k + i));
+        let v =
+            |x: &Vector3<f64>, k: usize| Vector3::from_fn(|i, _| Jet::<18>::variable(x[i], k + i));
         let turn = so3::exp(&v(&Vector3::zeros(), 3));
         BodyState {
             center: v(&y.center, 0),
@@ -235,12 +232,7 @@ mod tests {
 
     fn bar() -> StateBar<f64> {
         let y = state(9.0);
-        StateBar {
-            center: y.center,
-            rotation: y.velocity,
-            velocity: y.center * 2.0,
-            rate: y.rate,
-        }
+        StateBar { center: y.center, rotation: y.velocity, velocity: y.center * 2.0, rate: y.rate }
     }
 
     #[test]
@@ -277,7 +269,9 @@ mod tests {
     fn combination_of_one_state_is_that_state() {
         let (a, b) = (state(0.0), state(1.0));
         let out = BodyState::combine(&a, [(1.0, &b)].into_iter());
-        assert!((out.rotation - b.rotation).norm() < 1e-14 && (out.center - b.center).norm() < 1e-15);
+        assert!(
+            (out.rotation - b.rotation).norm() < 1e-14 && (out.center - b.center).norm() < 1e-15
+        );
         assert_eq!(BodyState::combine(&a, std::iter::empty()), a);
     }
 

@@ -32,7 +32,7 @@ pub(crate) struct Inertial<T> {
     pub(crate) center: Vector3<T>,
     /// Samples relative to the centre of mass, body axes.
     pub(crate) points: Vec<Vector3<T>>,
-    /// Radius about the centre of mass that encloses the samples [m].
+    /// Radius about the centre of mass that encloses the samples \[m\].
     reach: f64,
     has_gravity: bool,
 }
@@ -129,9 +129,8 @@ impl<'s, T: Scalar> System<'s, T> {
         // Every field that ships is 1-Lipschitz: no sample is nearer than its body's centre less the reach.
         let collider = pair.collider.real();
         let limit = pair.params.threshold.re() + a.reach;
-        let near = |p: &Pullback<T>| {
-            collider.phi(&(real(&p.offset) + real(&p.collider_center))) < limit
-        };
+        let near =
+            |p: &Pullback<T>| collider.phi(&(real(&p.offset) + real(&p.collider_center))) < limit;
         let explicit = self.law.schedule == DissipationSchedule::StageStart;
         (near(&now) || (explicit && near(&start))).then_some(PairStage {
             law: &self.law,
@@ -146,7 +145,7 @@ impl<'s, T: Scalar> System<'s, T> {
         })
     }
 
-    /// Writes the residual; returns the scale of the forces in it [N].
+    /// Writes the residual; returns the scale of the forces in it \[N\].
     pub(crate) fn residual(&self, stage: &Stage<'_, T>, r: &mut [T]) -> f64 {
         let mut magnitude = self.inertial_residual(stage, r);
         for pair in &self.pairs {
@@ -160,7 +159,7 @@ impl<'s, T: Scalar> System<'s, T> {
         magnitude
     }
 
-    /// Writes residual and Jacobian (row-major); returns the scale of the forces [N].
+    /// Writes residual and Jacobian (row-major); returns the scale of the forces \[N\].
     pub(crate) fn residual_and_jacobian(
         &self,
         stage: &Stage<'_, T>,
@@ -288,15 +287,15 @@ impl<'s, T: Scalar> System<'s, T> {
         start_bars: &mut [StateBar<T>],
         bars: &mut SystemBar<T>,
     ) {
-        for i in 0..self.bodies.len() {
+        for (i, start_bar) in start_bars.iter_mut().enumerate() {
             if let Some(at) = self.unknown[i] {
                 let v = |k: usize| -Vector3::new(lambda[k], lambda[k + 1], lambda[k + 2]);
-                self.pull_inertia(i, stage, &v(at), &v(at + 3), &mut start_bars[i], bars);
+                self.pull_inertia(i, stage, (&v(at), &v(at + 3)), start_bar, bars);
             }
         }
         for (index, pair) in self.pairs.iter().enumerate() {
             if let Some(p) = self.pair_stage(pair, stage) {
-                self.pull_pair(index, &p, stage, lambda, start_bars, bars);
+                self.pull_pair((index, &p), stage, lambda, start_bars, bars);
             }
         }
     }
@@ -306,8 +305,7 @@ impl<'s, T: Scalar> System<'s, T> {
         &self,
         i: usize,
         stage: &Stage<'_, T>,
-        mu: &Vector3<T>,
-        mu_turn: &Vector3<T>,
+        (mu, mu_turn): (&Vector3<T>, &Vector3<T>),
         start_bar: &mut StateBar<T>,
         bars: &mut SystemBar<T>,
     ) {
@@ -322,12 +320,12 @@ impl<'s, T: Scalar> System<'s, T> {
             bars.mass[i] -= mu.dot(&self.gravity);
             bars.gravity -= scale(mu, body.mass);
         }
-        if let Some(at) = self.unknown[i] {
-            if stage.wrenches.get(at / 6).is_some() {
-                let w = &mut bars.wrenches[bars.step * (self.unknowns / 6) + at / 6];
-                w.force -= mu;
-                w.torque -= mu_turn;
-            }
+        if let Some(at) = self.unknown[i]
+            && stage.wrenches.get(at / 6).is_some()
+        {
+            let w = &mut bars.wrenches[bars.step * (self.unknowns / 6) + at / 6];
+            w.force -= mu;
+            w.torque -= mu_turn;
         }
         // μ·r_θ = −tr([μ]× R J R⁰ᵀ (1 + Δt W⁰)ᵀ)/Δt²
         let turned = skew(mu_turn) * now.rotation;
@@ -336,14 +334,12 @@ impl<'s, T: Scalar> System<'s, T> {
         start_bar.rate -= a.map(|x| x / dt);
         start_bar.rotation += axial(&(advance.transpose() * a)).map(|x| x / (dt * dt));
         let ahead = Self::predicted(i, stage) - now.rotation;
-        bars.second_moment[i] -=
-            (ahead.transpose() * turned).map(|x| x / (dt * dt)).transpose();
+        bars.second_moment[i] -= (ahead.transpose() * turned).map(|x| x / (dt * dt)).transpose();
     }
 
     fn pull_pair(
         &self,
-        index: usize,
-        p: &PairStage<'_, T>,
+        (index, p): (usize, &PairStage<'_, T>),
         stage: &Stage<'_, T>,
         lambda: &[T],
         start_bars: &mut [StateBar<T>],

@@ -75,10 +75,11 @@ impl From<PartName> for Part {
 }
 
 /// The loss.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Default, Deserialize, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Loss {
     /// A toss: mean |δp|²/half side + mean θ². The protocol of the public baselines.
+    #[default]
     Baseline,
     /// A toss: Σ |δp|²/σ_p² + Σ θ²/σ_θ²: residuals in units of their noise.
     Noise {
@@ -87,12 +88,6 @@ pub enum Loss {
         /// σ_θ, of one coordinate (deg).
         rotation_sigma_deg: f64,
     },
-}
-
-impl Default for Loss {
-    fn default() -> Self {
-        Self::Baseline
-    }
 }
 
 /// Standard deviations of the recorded start.

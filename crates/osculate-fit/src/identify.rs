@@ -7,8 +7,8 @@
 //! ```
 //!
 //! All in the coordinates of the fit (`ln θ` on a log scale). A value is *excluded* where the profile's loss is
-//! significantly above that of the best point: by Δχ² where the noise is known, and otherwise by a paired test over
-//! tosses, whose losses are independent while those of frames are not.
+//! significantly above that of the best point: by Δχ² where the noise is known, and otherwise by a paired test of the
+//! logarithms of the tosses' losses; tosses are independent, frames of one are not.
 
 use crate::least_squares::{self, BlockProblem, Settings, cost, information};
 use crate::parameter::Scale;
@@ -133,8 +133,8 @@ pub fn curvature(
     let info = information(problem, shared, own)?;
     let n = shared.len();
     let mut residuals = 0;
-    for b in 0..problem.blocks() {
-        residuals += problem.evaluate(b, shared, &own[b], false)?.residuals.len();
+    for (b, own) in own.iter().enumerate() {
+        residuals += problem.evaluate(b, shared, own, false)?.residuals.len();
     }
     let used = n + own.iter().map(Vec::len).sum::<usize>();
     let degrees_of_freedom = residuals.saturating_sub(used).max(1);
@@ -337,11 +337,16 @@ fn excess(losses: &[f64], reference: &[f64], known_noise: bool) -> f64 {
     if known_noise {
         return sum / CHI_SQUARE_95;
     }
-    let average = sum / n;
-    let variance =
-        differences.iter().map(|d| (d - average).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
+    // Losses of chaotic roll-outs are heavy-tailed: their logarithms are compared, so that no one toss decides.
+    let smallest = f64::MIN_POSITIVE.max(1e-12 * mean(reference));
+    let ratio = |a: &f64, b: &f64| (a.max(smallest) / b.max(smallest)).ln();
+    let ratios: Vec<f64> = losses.iter().zip(reference).map(|(a, b)| ratio(a, b)).collect();
+    let average = mean(&ratios);
+    let variance = ratios.iter().map(|d| (d - average).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
     let error = (variance / n).sqrt();
-    if error > 0.0 { average / (NORMAL_95 * error) } else { 0.0 }
+    // Student's quantile to second order; one toss alone excludes nothing.
+    let quantile = NORMAL_95 * (1.0 + 1.5 / (n - 1.0));
+    if error > 0.0 && n > 1.0 { average / (quantile * error) } else { 0.0 }
 }
 
 fn mean(x: &[f64]) -> f64 {

@@ -87,7 +87,11 @@ impl<P: BlockProblem> Adaptor<'_, P> {
         let slope = slope.map(|g| {
             g.iter()
                 .zip(u.iter().zip(&inside))
-                .map(|(g, (x, y))| if x == y { *g } else { 2.0 * wall * (x - y) })
+                .map(
+                    |(g, (x, y))| {
+                        if x.to_bits() == y.to_bits() { *g } else { 2.0 * wall * (x - y) }
+                    },
+                )
                 .collect::<Vec<f64>>()
         });
         let total = value + wall * outside;

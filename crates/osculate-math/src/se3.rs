@@ -3,10 +3,10 @@
 use crate::{Scalar, so3};
 use nalgebra::{Matrix3, Vector3};
 
-/// A rigid pose `x = p + R X`: position [m] and rotation.
+/// A rigid pose `x = p + R X`: position \[m\] and rotation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pose<T = f64> {
-    /// Position of the frame's origin [m].
+    /// Position of the frame's origin \[m\].
     pub position: Vector3<T>,
     /// Rotation from the frame to the world.
     pub rotation: Matrix3<T>,

@@ -65,7 +65,7 @@ fn trigonometric<T: Scalar>(square: T) -> (T, T, T) {
     }
 }
 
-/// Rotation matrix of the rotation vector `phi` [rad].
+/// Rotation matrix of the rotation vector `phi` \[rad\].
 #[inline]
 pub fn exp<T: Scalar>(phi: &Vector3<T>) -> Matrix3<T> {
     let (a, b, _) = trigonometric(phi.dot(phi));
@@ -109,7 +109,7 @@ pub fn left_jacobian_inverse<T: Scalar>(phi: &Vector3<T>) -> Matrix3<T> {
     Matrix3::identity() - k.map(|x| x * 0.5) + (k * k).map(|x| x * d)
 }
 
-/// Rotation vector [rad] of a rotation matrix, `θ ≤ π`.
+/// Rotation vector \[rad\] of a rotation matrix, `θ ≤ π`.
 ///
 /// Goes through the unit quaternion with the largest component as pivot, so value and derivatives are right at
 /// the identity and up to π. At exactly π the two antipodal vectors are both right and one is returned.

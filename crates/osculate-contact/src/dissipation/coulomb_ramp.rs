@@ -15,10 +15,10 @@ pub enum FrictionRamp {
 }
 
 impl FrictionRamp {
-    /// `ρ(V)` [m/s].
+    /// `ρ(V)` \[m/s\].
     ///
-    /// * `square`: `V²` [m²/s²]; `V` itself has no derivative at rest, its square has.
-    /// * `falloff_speed`: `V_f` [m/s].
+    /// * `square`: `V²` \[m²/s²\]; `V` itself has no derivative at rest, its square has.
+    /// * `falloff_speed`: `V_f` \[m/s\].
     pub fn rho<T: Scalar>(self, square: T, falloff_speed: T) -> T {
         match self {
             Self::C1 => {
@@ -35,7 +35,7 @@ impl FrictionRamp {
         }
     }
 
-    /// `ρ'(V)/V` [s/m], finite at rest: `2/V_f` there for both.
+    /// `ρ'(V)/V` \[s/m\], finite at rest: `2/V_f` there for both.
     #[inline(always)]
     pub fn slope_over_speed<T: Scalar>(self, square: T, falloff_speed: T) -> T {
         match self {
@@ -60,6 +60,7 @@ fn speed<T: Scalar>(square: T) -> T {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "exact by construction")]
 mod tests {
     use super::*;
     use osculate_math::Jet;

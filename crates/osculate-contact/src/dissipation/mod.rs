@@ -15,7 +15,7 @@ use crate::PairParams;
 use nalgebra::Vector3;
 use osculate_math::{Scalar, norm::scale};
 
-/// The three dissipative tractions [Pa], in the coordinates of `velocity` and `normal`.
+/// The three dissipative tractions \[Pa\], in the coordinates of `velocity` and `normal`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dissipation<T = f64> {
     /// `−c_n λ̂ V_n N`.
@@ -27,23 +27,23 @@ pub struct Dissipation<T = f64> {
 }
 
 impl<T: Scalar> Dissipation<T> {
-    /// `T_diss` [Pa].
+    /// `T_diss` \[Pa\].
     #[inline]
     pub fn total(&self) -> Vector3<T> {
         self.damping + self.viscous + self.coulomb
     }
 }
 
-/// `V_n` and `V_t` of a velocity [m/s].
+/// `V_n` and `V_t` of a velocity \[m/s\].
 #[inline]
 fn split<T: Scalar>(velocity: &Vector3<T>, normal: &Vector3<T>) -> (T, Vector3<T>) {
     let v_n = velocity.dot(normal);
     (v_n, velocity - scale(normal, v_n))
 }
 
-/// Dissipation potential `R` [W/m²].
+/// Dissipation potential `R` \[W/m²\].
 ///
-/// * `load`: `λ̂ = a λ_n` [Pa], * `velocity`: `V_rel` [m/s], * `normal`: unit.
+/// * `load`: `λ̂ = a λ_n` \[Pa\], * `velocity`: `V_rel` \[m/s\], * `normal`: unit.
 pub fn potential<T: Scalar>(
     pair: &PairParams<T>,
     ramp: FrictionRamp,
@@ -58,7 +58,7 @@ pub fn potential<T: Scalar>(
         + pair.damping * v_n * v_n * 0.5)
 }
 
-/// Dissipative tractions `−∂R/∂V` [Pa], arguments as in [`potential`].
+/// Dissipative tractions `−∂R/∂V` \[Pa\], arguments as in [`potential`].
 #[inline]
 pub fn tractions<T: Scalar>(
     pair: &PairParams<T>,

@@ -17,7 +17,7 @@ pub(super) fn crouzeix_3() -> Tableau {
 
 /// γ the middle root of 6γ³ − 18γ² + 9γ − 1. Alexander 1977.
 pub(super) fn alexander_3() -> Tableau {
-    let g = 0.435_866_521_508_458_999_42;
+    let g = 0.435_866_521_508_459;
     let b1 = -1.5 * g * g + 4.0 * g - 0.25;
     let b2 = 1.5 * g * g - 5.0 * g + 1.25;
     let c2 = 0.5 * (1.0 + g);

@@ -161,9 +161,8 @@ mod tests {
     fn every_method_has_its_order_on_the_linear_test_equation() {
         for method in Method::ALL {
             let t = method.tableau(3);
-            let error = |h: f64| {
-                (step(&t, h, &[(-2.0 * h).exp(), (-h).exp(), 1.0]) - h.exp()).abs()
-            };
+            let error =
+                |h: f64| (step(&t, h, &[(-2.0 * h).exp(), (-h).exp(), 1.0]) - h.exp()).abs();
             let slope = (error(0.02) / error(0.01)).log2();
             let expected = f64::from(method.order() + 1);
             assert!((slope - expected).abs() < 0.1, "{method:?}: local order {slope}");
@@ -195,8 +194,8 @@ mod tests {
         for method in Method::ALL {
             let t = method.tableau(3);
             let last = t.stages - 1;
-            let ends = (0..t.stages)
-                .all(|i| (t.step_weights[i] - f64::from(i == last)).abs() < 1e-14);
+            let ends =
+                (0..t.stages).all(|i| (t.step_weights[i] - f64::from(i == last)).abs() < 1e-14);
             assert_eq!(t.stiffly_accurate, ends, "{method:?}");
         }
     }

@@ -155,6 +155,9 @@ fn zero_bars<T: Scalar>(bars: &mut Vec<StateBar<T>>, n: usize) {
     bars.resize(n, StateBar::zero());
 }
 
+/// Start states of a step, their cotangents, and the cotangents of its stage ends.
+type StepMemory<'a, T> = (&'a [BodyState<T>], &'a mut [StateBar<T>], &'a mut [StateBar<T>]);
+
 /// The reverse sweep: cotangents of the last states and of every parameter.
 pub(crate) struct Sweep<'s, T, O> {
     pub(super) simulator: &'s Simulator,
@@ -264,7 +267,7 @@ impl<'s, T: SweepScalar, O: Outcome> Sweep<'s, T, O> {
         tableau: &Tableau,
         path: &Path<T>,
         out: &[StateBar<T>],
-        (star, star_bars, end_bars): (&[BodyState<T>], &mut [StateBar<T>], &mut [StateBar<T>]),
+        (star, star_bars, end_bars): StepMemory<'_, T>,
     ) {
         let (nb, stages) = (star.len(), tableau.stages);
         for b in 0..nb {

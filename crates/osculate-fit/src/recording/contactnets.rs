@@ -39,10 +39,10 @@ pub const HALF_SIDE: f64 = 0.0524;
 /// Nominal frame rate (Hz).
 pub const RATE: f64 = 148.0;
 
-/// Gravity [m/s²] of the roll-out starts.
+/// Gravity \[m/s²\] of the roll-out starts.
 pub const GRAVITY: f64 = 9.81;
 
-/// Largest difference of heights (m) and speeds [m/s] between repetitions of one toss.
+/// Largest difference of heights (m) and speeds \[m/s\] between repetitions of one toss.
 pub const DUPLICATE_TOLERANCE: f64 = 1e-9;
 
 /// How [`import`] treats its destination.
@@ -128,7 +128,7 @@ impl SourceToss {
         Ok(Self { recording, rows })
     }
 
-    /// Height (m) and speed [m/s] of the centre: what the source's symmetries keep.
+    /// Height (m) and speed \[m/s\] of the centre: what the source's symmetries keep.
     fn invariants(&self) -> impl Iterator<Item = (f64, f64)> {
         self.rows.iter().map(|row| {
             let [vx, vy, vz] = [row[8], row[9], row[10]];

@@ -4,7 +4,7 @@
 //! t,px,py,pz,qw,qx,qy,qz[,vx,vy,vz,wx,wy,wz]
 //! ```
 //!
-//! `t` (s), `p` (m) and `v` [m/s] in the world frame, `q` the body-to-world quaternion, scalar first, `w` [rad/s]
+//! `t` (s), `p` (m) and `v` \[m/s\] in the world frame, `q` the body-to-world quaternion, scalar first, `w` \[rad/s\]
 //! in the **body** frame. Columns may come in any order; the six velocity columns come together or not at all.
 //! Every line, the last one too, ends with a line end: a file without it may have lost digits.
 
@@ -40,9 +40,9 @@ pub struct Recording {
     pub times: Vec<f64>,
     /// Poses, body to world, positions in m, shape `[frames]`.
     pub poses: Vec<Pose>,
-    /// Velocities of the origin of the body frame [m/s], world frame, shape `[frames]`.
+    /// Velocities of the origin of the body frame \[m/s\], world frame, shape `[frames]`.
     pub velocities: Option<Vec<Vector3<f64>>>,
-    /// Angular velocities [rad/s], **body** frame (`R ω` in the world), shape `[frames]`.
+    /// Angular velocities \[rad/s\], **body** frame (`R ω` in the world), shape `[frames]`.
     pub angular_velocities: Option<Vec<Vector3<f64>>>,
 }
 

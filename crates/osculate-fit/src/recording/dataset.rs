@@ -32,7 +32,7 @@ pub struct Cube {
     pub half_side_m: f64,
     /// Mass (kg).
     pub mass_kg: f64,
-    /// Principal moments of inertia about the centre [kg m²], body axes.
+    /// Principal moments of inertia about the centre \[kg m²\], body axes.
     pub inertia_kg_m2: [f64; 3],
 }
 
@@ -49,9 +49,9 @@ pub struct TossRecord {
     pub group: Option<u32>,
     /// Frame at which a roll-out starts.
     pub rollout_start_frame: Option<usize>,
-    /// Velocity there [m/s], world frame.
+    /// Velocity there \[m/s\], world frame.
     pub rollout_v0_m_s: Option<[f64; 3]>,
-    /// Angular velocity there [rad/s], body frame.
+    /// Angular velocity there \[rad/s\], body frame.
     pub rollout_w0_rad_s: Option<[f64; 3]>,
 }
 
@@ -73,7 +73,7 @@ pub struct Metadata {
     pub name: String,
     /// Time between frames (s).
     pub dt_s: f64,
-    /// Gravity [m/s²], acting along `−z`; 9.81 if absent.
+    /// Gravity \[m/s²\], acting along `−z`; 9.81 if absent.
     #[serde(default = "standard_gravity")]
     pub gravity_m_s2: f64,
     /// The body.

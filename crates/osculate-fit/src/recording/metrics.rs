@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! loss           = mean |δp|² / h + mean θ²      (|δp|² in m², h in m: the baselines' mixed units, kept as they are)
-//! position error = 100 · mean |δp| / (2h)        [% of the cube's width]
+//! position error = 100 · mean |δp| / (2h)        \[% of the cube's width\]
 //! rotation error = mean θ                        (deg)
 //! ```
 //!
@@ -25,7 +25,7 @@ pub struct TossErrors {
     pub id: u32,
     /// Loss of the page above.
     pub loss: f64,
-    /// Mean distance of the centres [% of the cube's width].
+    /// Mean distance of the centres \[% of the cube's width\].
     pub position_error_percent: f64,
     /// Mean rotation angle (deg).
     pub rotation_error_deg: f64,
@@ -116,7 +116,7 @@ impl Statistics {
 pub struct Evaluation {
     /// Mean loss over tosses.
     pub loss: f64,
-    /// Position errors [% of the cube's width].
+    /// Position errors \[% of the cube's width\].
     pub position_error_percent: Statistics,
     /// Rotation errors (deg).
     pub rotation_error_deg: Statistics,

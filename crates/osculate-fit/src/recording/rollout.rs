@@ -34,9 +34,9 @@ pub const FEWEST_FRAMES: usize = 4;
 pub struct RolloutStart {
     /// Frame of the recording at which the roll-out starts.
     pub frame: usize,
-    /// Velocity of the centre [m/s], world frame.
+    /// Velocity of the centre \[m/s\], world frame.
     pub velocity: Vector3<f64>,
-    /// Angular velocity [rad/s], **body** frame.
+    /// Angular velocity \[rad/s\], **body** frame.
     pub angular_velocity: Vector3<f64>,
 }
 
@@ -44,7 +44,7 @@ impl RolloutStart {
     /// The initial condition of the page above.
     ///
     /// * `half_side`: half the side of the cube (m).
-    /// * `gravity`: [m/s²], positive, acting along `−z`.
+    /// * `gravity`: \[m/s²\], positive, acting along `−z`.
     ///
     /// # Errors
     /// [`RecordingError::NeverFalls`] without a start frame; [`RecordingError::PrefixTooShort`] if the flight is

@@ -11,9 +11,9 @@ use osculate_math::{Scalar, norm};
 /// A box aligned with the local axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cuboid<T = f64> {
-    /// Centre in local coordinates [m].
+    /// Centre in local coordinates \[m\].
     pub center: Vector3<T>,
-    /// Half extents along the local axes [m], > 0.
+    /// Half extents along the local axes \[m\], > 0.
     pub half_extents: Vector3<T>,
 }
 
@@ -34,7 +34,7 @@ impl<T: Scalar> Cuboid<T> {
         (Vector3::new(x, y, z) - self.half_extents, [sx, sy, sz])
     }
 
-    /// Signed distance [m].
+    /// Signed distance \[m\].
     #[inline]
     pub fn phi(&self, point: &Vector3<T>) -> T {
         let (q, _) = self.excess(point);
@@ -43,7 +43,7 @@ impl<T: Scalar> Cuboid<T> {
         if deepest > 0.0 { norm::norm0(&outside) } else { deepest }
     }
 
-    /// Signed distance [m] and its gradient.
+    /// Signed distance \[m\] and its gradient.
     ///
     /// Inside, where two faces are equally near (on a medial plane), the first axis in x, y, z order is taken:
     /// a documented one-sided choice where no derivative exists.

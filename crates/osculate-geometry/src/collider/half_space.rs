@@ -11,7 +11,7 @@ use osculate_math::{Scalar, norm};
 pub struct HalfSpace<T = f64> {
     /// Normal of the plane, leaving the solid; not zero.
     pub normal: Vector3<T>,
-    /// Distance of the plane from the local origin along the unit normal [m].
+    /// Distance of the plane from the local origin along the unit normal \[m\].
     pub offset: T,
     /// `n̂`: normalised once, not at every query.
     unit: Vector3<T>,
@@ -24,13 +24,13 @@ impl<T: Scalar> HalfSpace<T> {
         Self { normal, offset, unit: norm::scale(&normal, inverse) }
     }
 
-    /// Signed distance [m].
+    /// Signed distance \[m\].
     #[inline(always)]
     pub fn phi(&self, point: &Vector3<T>) -> T {
         self.unit.dot(point) - self.offset
     }
 
-    /// Signed distance [m] and gradient `n̂`.
+    /// Signed distance \[m\] and gradient `n̂`.
     #[inline(always)]
     pub fn field(&self, point: &Vector3<T>) -> Field<T> {
         Field { phi: self.phi(point), gradient: self.unit, unit: true }

@@ -24,9 +24,9 @@ use osculate_math::{Jet, Scalar};
 /// Value and gradient of a signed distance field at a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Field<T = f64> {
-    /// `Φ(X)` [m], negative inside.
+    /// `Φ(X)` \[m\], negative inside.
     pub phi: T,
-    /// `G = ∇Φ(X)` [–]; unit only where the field is an exact distance.
+    /// `G = ∇Φ(X)` \[–\]; unit only where the field is an exact distance.
     pub gradient: Vector3<T>,
     /// Whether the gradient is unit by construction, here and around: then it is its own direction.
     pub unit: bool,
@@ -47,7 +47,7 @@ pub enum Collider<T = f64> {
 }
 
 impl<T: Scalar> Collider<T> {
-    /// Signed distance [m] of a local point [m].
+    /// Signed distance \[m\] of a local point \[m\].
     #[inline]
     pub fn phi(&self, point: &Vector3<T>) -> T {
         match self {
@@ -57,7 +57,7 @@ impl<T: Scalar> Collider<T> {
         }
     }
 
-    /// Signed distance [m] and its gradient at a local point [m].
+    /// Signed distance \[m\] and its gradient at a local point \[m\].
     #[inline(always)]
     pub fn field(&self, point: &Vector3<T>) -> Field<T> {
         match self {
@@ -67,7 +67,7 @@ impl<T: Scalar> Collider<T> {
         }
     }
 
-    /// `∇²Φ` [1/m] at a local point, column by column the change of the gradient; `None` where the gradient is
+    /// `∇²Φ` \[1/m\] at a local point, column by column the change of the gradient; `None` where the gradient is
     /// the same everywhere.
     #[inline]
     pub fn curvature(&self, point: &Vector3<T>) -> Option<Matrix3<T>> {
@@ -188,7 +188,7 @@ impl Collider<f64> {
         Ok(Self::HalfSpace(HalfSpace::new(normal, offset)))
     }
 
-    /// Ball of a radius [m] about a local centre [m].
+    /// Ball of a radius \[m\] about a local centre \[m\].
     ///
     /// # Errors
     /// Where the radius is not positive or a number is not finite.
@@ -198,7 +198,7 @@ impl Collider<f64> {
         Ok(Self::Sphere(Sphere { center, radius }))
     }
 
-    /// Box of half extents [m] about a local centre [m], along the local axes.
+    /// Box of half extents \[m\] about a local centre \[m\], along the local axes.
     ///
     /// # Errors
     /// Where a half extent is not positive or a number is not finite.

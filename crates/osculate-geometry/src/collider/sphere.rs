@@ -7,20 +7,20 @@ use osculate_math::{Scalar, norm};
 /// A ball.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sphere<T = f64> {
-    /// Centre in local coordinates [m].
+    /// Centre in local coordinates \[m\].
     pub center: Vector3<T>,
-    /// Radius [m], > 0.
+    /// Radius \[m\], > 0.
     pub radius: T,
 }
 
 impl<T: Scalar> Sphere<T> {
-    /// Signed distance [m].
+    /// Signed distance \[m\].
     #[inline]
     pub fn phi(&self, point: &Vector3<T>) -> T {
         norm::norm0(&(point - self.center)) - self.radius
     }
 
-    /// Signed distance [m] and the unit gradient; at the centre, where no direction exists, the gradient is zero.
+    /// Signed distance \[m\] and the unit gradient; at the centre, where no direction exists, the gradient is zero.
     #[inline(always)]
     pub fn field(&self, point: &Vector3<T>) -> Field<T> {
         let arm = point - self.center;

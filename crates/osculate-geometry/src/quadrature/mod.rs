@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! ∫_T f dA ≈ |T| Σ_i w_i f(λ_i),   Σ_i w_i = 1
-//! ∫_S f dA ≈ Σ_s W_s f(x_s),       W_s = w_i |T| [m²]
+//! ∫_S f dA ≈ Σ_s W_s f(x_s),       W_s = w_i |T| \[m²\]
 //! ```
 //!
 //! * [`TriangleRule`]: points `λ_i` (barycentric) and weights `w_i` on one triangle.

@@ -90,7 +90,7 @@ impl SurfaceSamples {
         &self.points
     }
 
-    /// Weights `W_s` [m² on a surface], positive.
+    /// Weights `W_s` \[m² on a surface\], positive.
     pub fn weights(&self) -> &[f64] {
         &self.weights
     }

@@ -86,7 +86,7 @@ fn lowest_corners(recording: &Recording) -> Vec<f64> {
     recording.poses.iter().map(lowest).collect()
 }
 
-/// Second derivative [m/s²] of the parabola fitted to heights (m) at times (s), three or more.
+/// Second derivative \[m/s²\] of the parabola fitted to heights (m) at times (s), three or more.
 ///
 /// By the projection of `τ²` orthogonal to 1 and τ, with τ counted from the mean time.
 fn acceleration(times: &[f64], heights: &[f64]) -> f64 {

@@ -5,7 +5,7 @@
 //! pickle  1001                              protocol version
 //! pickle  {protocol_version, little_endian, type_sizes}
 //! pickle  tensor: storage key, element type, offset, shape, strides
-//! pickle  [storage key]
+//! pickle  \[storage key\]
 //! i64     number of elements
 //! f64…    elements, little endian
 //! ```

@@ -1,0 +1,182 @@
+//! `twin`, `fit` and `evaluate` from the outside.
+
+#![expect(clippy::unwrap_used, reason = "a helper of a test fails the test")]
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A small experiment on the scene that ships, in a folder of its own.
+struct Trial {
+    folder: PathBuf,
+}
+
+impl Trial {
+    fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("osculate-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        let scene =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/cube_toss/scene.toml");
+        std::fs::copy(scene, folder.join("scene.toml")).unwrap();
+        std::fs::write(folder.join("experiment.toml"), EXPERIMENT).unwrap();
+        Self { folder }
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.folder.join(name).display().to_string()
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_osculate")).args(arguments).output().unwrap()
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        let output = self.run(arguments);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// Replaces a part of the experiment and expects a refusal that says these words.
+    fn refused(&self, from: &str, to: &str, words: &[&str]) {
+        assert!(EXPERIMENT.contains(from), "{from}");
+        std::fs::write(self.folder.join("bad.toml"), EXPERIMENT.replacen(from, to, 1)).unwrap();
+        let output = self.run(&["fit", &self.path("bad.toml"), "--out", &self.path("bad")]);
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{from} → {to}: {message}");
+        for word in words {
+            assert!(message.contains(word), "{from} → {to}: '{word}' is not in: {message}");
+        }
+    }
+}
+
+impl Drop for Trial {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+const EXPERIMENT: &str = r#"
+scene = "scene.toml"
+body = "cube"
+data = "twin"
+substeps = 5
+
+[[parameter]]
+path = "pair.cube.ground.mu"
+range = [0.02, 1.0]
+start = [0.1, 0.3]
+
+[[parameter]]
+path = "pair.cube.ground.c_n"
+range = [0.1, 50.0]
+start = [1.0, 4.0]
+
+[[stage]]
+frames = 12
+
+[multistart]
+starts = 2
+seed = 3
+
+[profile]
+points = 2
+iterations = 1
+
+[twin]
+tosses = 6
+frames = 24
+rate_hz = 148.0
+seed = 5
+position_noise = 0.0002
+rotation_noise_deg = 0.1
+height = [0.10, 0.12]
+speed = [0.3, 1.0]
+fall = [0.4, 0.8]
+spin = [1.0, 5.0]
+"#;
+
+#[test]
+fn fit_of_a_twin_finds_its_parameters_whatever_the_number_of_threads() {
+    let t = Trial::new("fit");
+    let experiment = t.path("experiment.toml");
+    let twin = t.json(&["--json", "twin", &experiment]);
+    assert_eq!(twin["parameters"]["pair.cube.ground.mu"], 0.18);
+    let mut reports = Vec::new();
+    for threads in ["1", "2"] {
+        let out = t.path(threads);
+        t.json(&["--json", "fit", &experiment, "--out", &out, "--threads", threads]);
+        reports.push(std::fs::read_to_string(Path::new(&out).join("report.json")).unwrap());
+        for name in ["summary.txt", "figures/convergence.png", "figures/profiles.svg"] {
+            assert!(std::fs::metadata(Path::new(&out).join(name)).unwrap().len() > 100, "{name}");
+        }
+    }
+    assert_eq!(reports[0], reports[1], "the report depends on the number of threads");
+    let report: Value = serde_json::from_str(&reports[0]).unwrap();
+    for (i, truth) in [0.18, 2.0].into_iter().enumerate() {
+        let best = report["parameters"][i]["best"].as_f64().unwrap();
+        assert!((best / truth).ln().abs() < 0.1, "{best} for {truth}");
+    }
+    let params = Path::new(&t.path("1")).join("report.json").display().to_string();
+    let judged = t.json(&["--json", "evaluate", &experiment, "--params", &params]);
+    assert_eq!(judged["tosses"].as_array().unwrap().len(), 6, "every toss of the metadata");
+    for statistic in ["mean", "std", "median"] {
+        assert!(judged["position_error_percent"][statistic].is_f64());
+        assert!(judged["rotation_error_deg"][statistic].is_f64());
+    }
+    assert!(judged["loss"].as_f64().unwrap() < 0.1);
+}
+
+#[test]
+fn same_seed_gives_the_same_twin_and_another_seed_another() {
+    let t = Trial::new("twin");
+    let experiment = t.path("experiment.toml");
+    let read = |folder: &str| {
+        std::fs::read(Path::new(&t.path(folder)).join("tosses/toss_003.csv")).unwrap()
+    };
+    for (folder, seed) in [("a", "5"), ("b", "5"), ("c", "6")] {
+        t.json(&["--json", "twin", &experiment, "--out", &t.path(folder), "--seed", seed]);
+    }
+    assert_eq!(read("a"), read("b"));
+    assert_ne!(read("a"), read("c"));
+    let again = t.run(&["twin", &experiment, "--out", &t.path("a")]);
+    assert_eq!(again.status.code(), Some(2), "a folder with data is not overwritten unasked");
+}
+
+#[test]
+fn wrong_experiments_are_refused_with_file_field_value_and_what_is_allowed() {
+    let t = Trial::new("wrong");
+    t.json(&["--json", "twin", &t.path("experiment.toml")]);
+    t.refused("substeps = 5", "substeps = 0", &["bad.toml", "substeps", "0", "1 to"]);
+    t.refused("substeps = 5", "substep = 5", &["bad.toml", "line 5", "substep"]);
+    t.refused("body = \"cube\"", "body = \"cub\"", &["cub", "ground, cube"]);
+    t.refused("pair.cube.ground.mu", "pair.cube.ground.mew", &["mew", "close names"]);
+    t.refused("[0.02, 1.0]", "[0.0, 1.0]", &["pair.cube.ground.mu", "range", "0 < low"]);
+    t.refused("[0.1, 0.3]", "[0.1, 3.0]", &["start", "inside the range"]);
+    t.refused("starts = 2", "starts = 0", &["multistart.starts", "0"]);
+    t.refused("frames = 12", "frames = 0", &["stage[0]", ">= 1"]);
+    t.refused("data = \"twin\"", "data = \"nowhere\"", &["nowhere"]);
+    t.refused("scene = \"scene.toml\"", "scene = \"none.toml\"", &["none.toml"]);
+    t.refused("range = [0.1, 50.0]", "range = [0.1, nan]", &["pair.cube.ground.c_n", "NaN"]);
+}
+
+#[test]
+fn parameters_from_a_wrong_report_are_refused() {
+    let t = Trial::new("report");
+    let experiment = t.path("experiment.toml");
+    t.json(&["--json", "twin", &experiment]);
+    let judge = |text: &str| {
+        std::fs::write(t.folder.join("report.json"), text).unwrap();
+        let output = t.run(&["evaluate", &experiment, "--params", &t.path("report.json")]);
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    assert!(judge("{").contains("report.json"));
+    let missing = judge(r#"{"parameters": [{"path": "pair.cube.ground.mu", "best": 0.2}]}"#);
+    assert!(missing.contains("pair.cube.ground.c_n"), "{missing}");
+    let outside = judge(
+        r#"{"parameters": [{"path": "pair.cube.ground.mu", "best": 7.0},
+            {"path": "pair.cube.ground.c_n", "best": 2.0}]}"#,
+    );
+    assert!(outside.contains('7') && outside.contains("[0.02, 1]"), "{outside}");
+}
