@@ -127,7 +127,13 @@ fn normal_cdf(x: f64) -> f64 {
     let (n, h) = (400, x / 400.0);
     let sum: f64 = (0..=n)
         .map(|i| {
-            let w = if i == 0 || i == n { 1.0 } else if i % 2 == 1 { 4.0 } else { 2.0 };
+            let w = if i == 0 || i == n {
+                1.0
+            } else if i % 2 == 1 {
+                4.0
+            } else {
+                2.0
+            };
             w * density(h * f64::from(i))
         })
         .sum();
@@ -145,7 +151,11 @@ fn intervals_cover_and_errors_are_normal_on_a_hundred_twins() {
         let mean = z.iter().sum::<f64>() / z.len() as f64;
         let variance = z.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / z.len() as f64;
         let inside = z.iter().filter(|x| x.abs() <= TWO_SIDED_95).count();
-        println!("{path}: {inside} of {} covered, mean {mean:.2}, deviation {:.2}", z.len(), variance.sqrt());
+        println!(
+            "{path}: {inside} of {} covered, mean {mean:.2}, deviation {:.2}",
+            z.len(),
+            variance.sqrt()
+        );
     }
     let distance = kolmogorov_smirnov(&mut pooled);
     // 1 % level of the Kolmogorov–Smirnov statistic.

@@ -35,7 +35,7 @@ impl<T: Scalar> Pullback<T> {
         }
     }
 
-    /// Lever arms of a sample in collider axes [m]: from the centre of mass of `A`, and from that of `B`.
+    /// Lever arms of a sample in collider axes \[m\]: from the centre of mass of `A`, and from that of `B`.
     #[inline]
     pub fn levers(&self, point: &Vector3<T>) -> (Vector3<T>, Vector3<T>) {
         let a = mat3::apply(&self.rotation, point);
