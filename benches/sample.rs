@@ -219,6 +219,12 @@ fn dual_vector_3(bencher: Bencher<'_, '_>, name: &str) {
 }
 
 #[divan::bench(args = ["plane", "ball", "cuboid"])]
+fn dual_vector_6(bencher: Bencher<'_, '_>, name: &str) {
+    let b = named(name);
+    bencher.bench(|| b.sum(|v| Vector3::from_fn(|i, _| DualSVec64::<6>::from(v[i]).derivative(i))));
+}
+
+#[divan::bench(args = ["plane", "ball", "cuboid"])]
 fn jet_3(bencher: Bencher<'_, '_>, name: &str) {
     let b = named(name);
     bencher.bench(|| b.sum(jet));

@@ -9,7 +9,7 @@
 //!
 //! The laws `λ_n(φ)`, `ρ'(V)/V`, `a(s)` and the field `Φ(X)` are differentiated by jets where they are written;
 //! what is here is how they are composed. Jets through the whole of [`ContactLaw::traction`] are the oracle of the
-//! tests (`assembly_tests.rs`), at five to ten times the cost (`benches/sample.rs`).
+//! tests (`assembly_tests.rs`), at about twice the cost on a half-space (`benches/sample.rs`).
 
 use crate::params::PAIR_PARAMETERS;
 use crate::sample::{Contact, ContactLaw, Sample, Status};
