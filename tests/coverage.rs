@@ -76,6 +76,7 @@ fn normalised_errors(seed: u64) -> Vec<Option<f64>> {
         algorithm: Algorithm::LevenbergMarquardt,
         iterations: 30,
         simplex: 0.1,
+        free: Vec::new(),
     };
     let plan = Plan {
         model,

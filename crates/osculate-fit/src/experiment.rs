@@ -105,7 +105,7 @@ pub struct InitialStateFile {
 }
 
 /// One stage.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct StageFile {
     /// Only the first frames after the start.
@@ -121,6 +121,9 @@ pub struct StageFile {
     /// First simplex of Nelder–Mead in coordinates.
     #[serde(default = "default_simplex")]
     pub simplex: f64,
+    /// Paths that move in this stage; all where absent.
+    #[serde(default)]
+    pub free: Vec<String>,
 }
 
 fn default_iterations() -> usize {
@@ -278,6 +281,14 @@ impl ExperimentFile {
                 let field = format!("stage[{i}]");
                 return refuse(&field, "frames and shooting".into(), "one of them");
             }
+            let known = |path: &String| self.parameters.iter().any(|p| p.path == *path);
+            if let Some(path) = stage.free.iter().find(|p| !known(p)) {
+                return refuse(
+                    &format!("stage[{i}].free"),
+                    path.clone(),
+                    "a path of a [[parameter]]",
+                );
+            }
             if stage.frames == Some(0) || stage.shooting == Some(0) {
                 return refuse(&format!("stage[{i}]"), "0 frames".into(), ">= 1");
             }
@@ -363,6 +374,7 @@ impl Experiment {
             algorithm: s.algorithm,
             iterations: s.iterations,
             simplex: s.simplex,
+            free: s.free.clone(),
         });
         let mut stages: Vec<StagePlan> = stages.collect();
         if stages.is_empty() {
@@ -371,6 +383,7 @@ impl Experiment {
                 algorithm: Algorithm::LevenbergMarquardt,
                 iterations: default_iterations(),
                 simplex: default_simplex(),
+                free: Vec::new(),
             });
         }
         Plan {

@@ -27,7 +27,7 @@ pub enum Algorithm {
 }
 
 /// One stage of a fit.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct StagePlan {
     /// How far roll-outs go.
     pub horizon: Horizon,
@@ -37,6 +37,8 @@ pub struct StagePlan {
     pub iterations: usize,
     /// First simplex of Nelder–Mead, in coordinates.
     pub simplex: f64,
+    /// Paths that move in this stage; the others keep their values. All where empty.
+    pub free: Vec<String>,
 }
 
 /// What is fitted, to what, from where.
@@ -216,6 +218,7 @@ fn run_start(
     let values = |u: &[f64]| -> Vec<f64> {
         problems[0].parameters().iter().zip(u).map(|(p, u)| p.to_value(*u)).collect()
     };
+    let origin = point.clone();
     let mut result = StartResult {
         start: values(&point),
         values: values(&point),
@@ -240,7 +243,7 @@ fn run_start(
         };
         match run_stage(
             problem,
-            stage_plan,
+            (stage_plan, &origin),
             (result.coordinates.clone(), own),
             interrupted,
             &report,
@@ -264,22 +267,38 @@ fn run_start(
 
 /// Lowers the loss of one problem from a point.
 ///
+/// * `origin`: coordinates that the start had before its first stage.
+///
 /// # Errors
 /// Where the start has no value.
 pub fn run_stage(
     problem: &Problem,
-    plan: &StagePlan,
+    (plan, origin): (&StagePlan, &[f64]),
     start: (Vec<f64>, Vec<Vec<f64>>),
     interrupted: &AtomicBool,
     observe: &(dyn Fn(usize, f64) + Sync),
 ) -> Result<Solution, ProblemError> {
-    let bounds: Vec<[f64; 2]> =
-        problem.parameters().iter().map(FreeParameter::coordinate_bounds).collect();
-    let budget = Budget {
-        iterations: plan.iterations,
-        simplex: problem.parameters().iter().map(|p| p.step.unwrap_or(plan.simplex)).collect(),
-        ..Budget::default()
-    };
+    let moves = |p: &FreeParameter| plan.free.is_empty() || plan.free.contains(&p.path);
+    let bounds: Vec<[f64; 2]> = problem
+        .parameters()
+        .iter()
+        .zip(&start.0)
+        .map(|(p, u)| if moves(p) { p.coordinate_bounds() } else { [*u; 2] })
+        .collect();
+    // Without a step of its own an edge leads back towards the value the start had: starts that short horizons have
+    // brought to one place look around from there in different directions.
+    let edges =
+        problem.parameters().iter().zip(start.0.iter().zip(origin)).map(|(p, (u, from))| {
+            let back = from - u;
+            match p.step {
+                _ if !moves(p) => 0.0,
+                Some(step) => step,
+                None if back.abs() > plan.simplex => back,
+                None => plan.simplex,
+            }
+        });
+    let edges = edges.collect();
+    let budget = Budget { iterations: plan.iterations, simplex: edges, ..Budget::default() };
     match plan.algorithm {
         Algorithm::LevenbergMarquardt => {
             let settings = least_squares::Settings {

@@ -20,7 +20,8 @@ pub struct Budget {
     pub iterations: usize,
     /// Stop where the cost changes less than this, relative to it.
     pub cost_tolerance: f64,
-    /// Size of the first simplex in each coordinate (Nelder–Mead); the last one holds for those not listed.
+    /// Edge of the first simplex along each coordinate (Nelder–Mead), signed; the last one holds for those not listed.
+    /// An edge that would leave the bounds is turned round.
     pub simplex: Vec<f64>,
 }
 
@@ -50,11 +51,6 @@ struct Adaptor<'a, P> {
     record: &'a Mutex<Record>,
 }
 
-/// Stops argmin from inside an evaluation.
-#[derive(Debug, thiserror::Error)]
-#[error("interrupted")]
-struct Interrupted;
-
 impl<P: BlockProblem> Adaptor<'_, P> {
     fn project(&self, u: &[f64]) -> (Vec<f64>, f64) {
         let inside: Vec<f64> =
@@ -65,7 +61,8 @@ impl<P: BlockProblem> Adaptor<'_, P> {
 
     fn evaluate(&self, u: &[f64], gradient: bool) -> Result<(f64, Option<Vec<f64>>), Error> {
         if self.interrupted.load(Ordering::Relaxed) {
-            return Err(Interrupted.into());
+            // argmin 0.11 unwraps costs while it sets up a simplex: an error there would be a panic.
+            return Ok((f64::INFINITY, gradient.then(|| vec![0.0; u.len()])));
         }
         {
             let record = lock(self.record);
@@ -188,6 +185,10 @@ pub fn minimise<P: BlockProblem>(
         evaluations: 1,
     });
     observe(0, first);
+    if interrupted.load(Ordering::Relaxed) {
+        let history = vec![first];
+        return Ok(Solution { shared, own, history, evaluations: 1, stop: Stop::Interrupted });
+    }
     let adaptor = Adaptor { problem, own: &own, bounds, interrupted, observe, record: &record };
     let (kind, budget) = solver;
     let converged = match kind {
@@ -234,10 +235,9 @@ fn run_simplex<P: BlockProblem>(
     let mut simplex = vec![start.to_vec()];
     for i in 0..start.len() {
         let mut corner = start.to_vec();
-        // Away from the nearer bound.
-        let up = bounds[i][1] - start[i] > start[i] - bounds[i][0];
-        let size = budget.simplex.get(i).or(budget.simplex.last()).copied().unwrap_or(0.1);
-        corner[i] += if up { size } else { -size };
+        let edge = budget.simplex.get(i).or(budget.simplex.last()).copied().unwrap_or(0.1);
+        let inside = (bounds[i][0]..=bounds[i][1]).contains(&(start[i] + edge));
+        corner[i] += if inside { edge } else { -edge };
         simplex.push(corner);
     }
     let solver = NelderMead::new(simplex).with_sd_tolerance(budget.cost_tolerance * first)?;

@@ -332,7 +332,7 @@ impl Report {
             self.seed,
             if self.interrupted { "; INTERRUPTED, best so far" } else { "" }
         );
-        let _ = writeln!(s, "mean loss {:.4}", self.loss);
+        let _ = writeln!(s, "mean loss {}", number(self.loss));
         if let Some(e) = &self.evaluation {
             let (p, r) = (&e.position_error_percent, &e.rotation_error_deg);
             let _ = writeln!(
