@@ -54,6 +54,7 @@ fn normalised_errors(seed: u64) -> Vec<Option<f64>> {
         seed,
         position_noise: POSITION_NOISE,
         rotation_noise_deg: ROTATION_NOISE_DEG,
+        exact_start: false,
         height: [0.09, 0.12],
         speed: [0.3, 1.0],
         fall: [0.3, 0.8],

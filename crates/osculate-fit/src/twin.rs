@@ -26,6 +26,9 @@ pub struct TwinFile {
     pub position_noise: f64,
     /// Standard deviation of each coordinate of a measured rotation (deg).
     pub rotation_noise_deg: f64,
+    /// The first frame is written without noise: the start of the roll-out is known, as its velocities are.
+    #[serde(default)]
+    pub exact_start: bool,
     /// Height of the body's origin at the start (m), drawn uniformly.
     pub height: [f64; 2],
     /// Horizontal speed at the start (m/s).
@@ -138,7 +141,11 @@ fn toss(model: &Model, twin: &TwinFile, i: usize) -> Result<Toss, TwinError> {
         angular_velocity: axis * (spin / axis.norm().max(1e-12)),
     };
     let exact = roll(model, &toss)?;
-    Ok(Toss { measured: exact.iter().map(|p| noisy(p, twin, &mut rng)).collect(), ..toss })
+    let mut measured: Vec<Pose> = exact.iter().map(|p| noisy(p, twin, &mut rng)).collect();
+    if twin.exact_start {
+        measured[0] = exact[0];
+    }
+    Ok(Toss { measured, ..toss })
 }
 
 fn noisy(pose: &Pose, twin: &TwinFile, rng: &mut impl Rng) -> Pose {
