@@ -289,6 +289,9 @@ impl ExperimentFile {
                     "a path of a [[parameter]]",
                 );
             }
+            if stage.iterations == 0 {
+                return refuse(&format!("stage[{i}].iterations"), "0".into(), ">= 1");
+            }
             if stage.frames == Some(0) || stage.shooting == Some(0) {
                 return refuse(&format!("stage[{i}]"), "0 frames".into(), ">= 1");
             }

@@ -131,7 +131,7 @@ impl Dataset {
     ///
     /// # Errors
     /// [`RecordingError::Io`], [`RecordingError::Json`], and one variant per violated rule: numbers out of range,
-    /// ids listed twice or unknown, files outside the folder, partial `rollout_*`, duplicate groups across parts.
+    /// ids listed twice, files outside the folder, partial `rollout_*`, duplicate groups across parts.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, RecordingError> {
         let folder = folder.as_ref();
         let file = folder.join("metadata.json");
@@ -157,6 +157,11 @@ impl Dataset {
     /// The folder.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// Whether the folder has a `split.json`.
+    pub fn has_split(&self) -> bool {
+        self.split.is_some()
     }
 
     /// Ids of a part, in the order of its file.
@@ -232,9 +237,9 @@ impl Dataset {
             [(Part::Train, &split.train), (Part::Valid, &split.valid), (Part::Test, &split.test)];
         for (part, &id) in parts.iter().flat_map(|(part, ids)| ids.iter().map(move |id| (part, id)))
         {
-            let Some(&toss) = self.index.get(&id) else {
-                return Err(RecordingError::UnknownId { file, id });
-            };
+            // A folder may hold a part of the data with the split of the whole: what is missing is refused where it
+            // is asked for.
+            let Some(&toss) = self.index.get(&id) else { continue };
             if seen.insert(id, part).is_some() {
                 return Err(RecordingError::DuplicateId { file, id });
             }

@@ -83,7 +83,9 @@ pub enum RecordingError {
     )]
     GroupLeak { file: PathBuf, group: u32, first: u32, second: u32 },
     /// A part was asked for, but the folder has no split.
-    #[error("{file} does not exist, so there is no part {part:?}; only Part::All is available")]
+    #[error(
+        "{file} does not exist, so there is no part {part:?}; every toss is in one part, 'all'"
+    )]
     NoSplit { file: PathBuf, part: Part },
     /// Metadata and trajectory disagree about the number of frames.
     #[error("{file}: {found} rows, the metadata of toss {id} says {expected}")]

@@ -135,11 +135,13 @@ fn tosses_are_unique_inside_the_folder_and_complete() {
 }
 
 #[test]
-fn split_names_known_ids_once_and_keeps_groups_together() {
+fn split_names_ids_once_keeps_groups_together_and_may_name_absent_tosses() {
     let folder = Folder::new("dataset-split");
     folder.split(&json!({"train": [2, 4], "valid": []}));
-    let error = folder.refusal();
+    let dataset = folder.open().unwrap();
+    let error = dataset.load_part(Part::Train).unwrap_err();
     assert!(matches!(error, RecordingError::UnknownId { id: 4, .. }), "{error}");
+    assert!(dataset.part(Part::All).is_ok());
     folder.split(&json!({"train": [2], "valid": [3, 2]}));
     let error = folder.refusal();
     assert!(matches!(error, RecordingError::DuplicateId { id: 2, .. }), "{error}");

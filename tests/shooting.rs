@@ -1,0 +1,103 @@
+//! Every horizon and algorithm leads to the same parameters on exact data.
+
+mod common;
+
+use common::corners;
+use nalgebra::Vector3;
+use osculate_contact::{ContactParams, PairOverride};
+use osculate_dynamics::{Body, Override, Scene, Settings};
+use osculate_fit::fit::{Algorithm, Plan, StagePlan, fit};
+use osculate_fit::parameter::{FreeParameter, Scale};
+use osculate_fit::problem::{Horizon, InitialState, Model, Weights};
+use osculate_fit::twin::{TwinFile, make};
+use osculate_geometry::collider::Collider;
+use std::sync::atomic::AtomicBool;
+
+const MU: f64 = 0.2;
+const DAMPING: f64 = 0.8;
+
+fn model() -> Model {
+    let plain = ContactParams { smoothing: 0.0, threshold: 0.0, ..Default::default() };
+    let mut cube = corners("cube");
+    cube.contact = plain;
+    cube.free_samples = false;
+    let mut ground = Body::fixed("ground");
+    ground.collider = Some(Collider::half_space(Vector3::z(), 0.0).unwrap());
+    ground.contact = plain;
+    let mut scene = Scene::new(Vector3::new(0.0, 0.0, -9.81), vec![cube, ground]).unwrap();
+    let values = PairOverride {
+        friction: Some(MU),
+        stiffness: Some(4e5),
+        damping: Some(DAMPING),
+        falloff_speed: Some(0.02),
+        ..Default::default()
+    };
+    scene.overrides = vec![Override { bodies: [0, 1], values }];
+    Model { scene, settings: Settings::default(), body: 0, substeps: 5 }
+}
+
+fn twin() -> TwinFile {
+    TwinFile {
+        tosses: 3,
+        frames: 30,
+        rate_hz: 148.0,
+        seed: 4,
+        position_noise: 0.0,
+        rotation_noise_deg: 0.0,
+        exact_start: true,
+        height: [0.09, 0.11],
+        speed: [0.3, 1.0],
+        fall: [0.3, 0.8],
+        spin: [1.0, 5.0],
+    }
+}
+
+fn found(horizon: Horizon, algorithm: Algorithm) -> [f64; 2] {
+    let free = |path: &str, x: f64| FreeParameter {
+        path: path.into(),
+        scale: Scale::Log,
+        range: [x / 10.0, x * 10.0],
+        start: Some([x * 1.1, x * 1.15]),
+        step: Some(0.1),
+        profile_only: false,
+    };
+    let model = model();
+    let plan = Plan {
+        tosses: make(&model, &twin()).unwrap(),
+        model,
+        parameters: vec![free("pair.cube.ground.mu", MU), free("pair.cube.ground.c_n", DAMPING)],
+        weights: Weights { position: 1e6, rotation: 1e4, per_frame_mean: false },
+        initial: InitialState::default(),
+        stages: vec![StagePlan {
+            horizon,
+            algorithm,
+            iterations: 120,
+            simplex: 0.1,
+            free: Vec::new(),
+        }],
+        starts: 1,
+        seed: 2,
+    };
+    let fitted = fit(&plan, &AtomicBool::new(false), &|_| {}).unwrap();
+    let values = &fitted.best().values;
+    [values[0], values[1]]
+}
+
+#[test]
+fn every_horizon_and_algorithm_finds_the_parameters_of_exact_data() {
+    for (horizon, algorithm, tolerance) in [
+        (Horizon::Full, Algorithm::LevenbergMarquardt, 1e-5),
+        (Horizon::Short { frames: 20 }, Algorithm::LevenbergMarquardt, 1e-5),
+        (Horizon::MultipleShooting { frames: 10 }, Algorithm::LevenbergMarquardt, 1e-3),
+        (Horizon::Short { frames: 20 }, Algorithm::Lbfgs, 1e-2),
+        (Horizon::Short { frames: 20 }, Algorithm::NelderMead, 1e-2),
+    ] {
+        let [mu, damping] = found(horizon, algorithm);
+        let error = (mu / MU - 1.0).abs().max((damping / DAMPING - 1.0).abs());
+        println!("{horizon:?} {algorithm:?}: μ {mu:.6}, c_n {damping:.6}, error {error:.1e}");
+        assert!(
+            error < tolerance,
+            "{horizon:?} {algorithm:?}: {mu} for {MU}, {damping} for {DAMPING}"
+        );
+    }
+}
