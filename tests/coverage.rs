@@ -2,16 +2,11 @@
 
 mod common;
 
-use common::corners;
-use nalgebra::Vector3;
-use osculate_contact::{ContactParams, PairOverride};
-use osculate_dynamics::{Body, NewtonSettings, OnFailure, Override, Scene, Settings};
 use osculate_fit::fit::{Algorithm, Plan, StagePlan, fit};
 use osculate_fit::identify::{TWO_SIDED_95, curvature};
 use osculate_fit::parameter::{FreeParameter, Scale};
 use osculate_fit::problem::{Horizon, InitialState, Model, Weights};
 use osculate_fit::twin::{TwinFile, make};
-use osculate_geometry::collider::Collider;
 use rayon::prelude::*;
 use std::sync::atomic::AtomicBool;
 
@@ -22,27 +17,7 @@ const ROTATION_NOISE_DEG: f64 = 0.5;
 const TWINS: u64 = 100;
 
 fn model() -> Model {
-    let plain = ContactParams { smoothing: 0.0, threshold: 0.0, ..Default::default() };
-    let mut cube = corners("cube");
-    cube.contact = plain;
-    cube.free_samples = false;
-    let mut ground = Body::fixed("ground");
-    ground.collider = Some(Collider::half_space(Vector3::z(), 0.0).unwrap());
-    ground.contact = plain;
-    let mut scene = Scene::new(Vector3::new(0.0, 0.0, -9.81), vec![cube, ground]).unwrap();
-    let [mu, k, c_n] = TRUTH.map(|(_, x)| Some(x));
-    scene.overrides = vec![Override {
-        bodies: [0, 1],
-        values: PairOverride {
-            friction: mu,
-            stiffness: k,
-            damping: c_n,
-            falloff_speed: Some(0.02),
-            ..Default::default()
-        },
-    }];
-    let newton = NewtonSettings { on_failure: OnFailure::Continue, ..Default::default() };
-    Model { scene, settings: Settings { newton, ..Default::default() }, body: 0, substeps: 5 }
+    common::twin::model(TRUTH[0].1, TRUTH[1].1, TRUTH[2].1)
 }
 
 /// Errors of the three coordinates over their standard errors, `None` where not identifiable.

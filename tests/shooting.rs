@@ -2,38 +2,17 @@
 
 mod common;
 
-use common::corners;
-use nalgebra::Vector3;
-use osculate_contact::{ContactParams, PairOverride};
-use osculate_dynamics::{Body, Override, Scene, Settings};
 use osculate_fit::fit::{Algorithm, Plan, StagePlan, fit};
 use osculate_fit::parameter::{FreeParameter, Scale};
 use osculate_fit::problem::{Horizon, InitialState, Model, Weights};
 use osculate_fit::twin::{TwinFile, make};
-use osculate_geometry::collider::Collider;
 use std::sync::atomic::AtomicBool;
 
 const MU: f64 = 0.2;
 const DAMPING: f64 = 0.8;
 
 fn model() -> Model {
-    let plain = ContactParams { smoothing: 0.0, threshold: 0.0, ..Default::default() };
-    let mut cube = corners("cube");
-    cube.contact = plain;
-    cube.free_samples = false;
-    let mut ground = Body::fixed("ground");
-    ground.collider = Some(Collider::half_space(Vector3::z(), 0.0).unwrap());
-    ground.contact = plain;
-    let mut scene = Scene::new(Vector3::new(0.0, 0.0, -9.81), vec![cube, ground]).unwrap();
-    let values = PairOverride {
-        friction: Some(MU),
-        stiffness: Some(4e5),
-        damping: Some(DAMPING),
-        falloff_speed: Some(0.02),
-        ..Default::default()
-    };
-    scene.overrides = vec![Override { bodies: [0, 1], values }];
-    Model { scene, settings: Settings::default(), body: 0, substeps: 5 }
+    common::twin::model(MU, 4e5, DAMPING)
 }
 
 fn twin() -> TwinFile {

@@ -5,6 +5,8 @@
 
 pub mod laws;
 
+pub mod twin;
+
 use nalgebra::{Matrix3, Vector3};
 use osculate_contact::{ContactLaw, ContactParams, DissipationSchedule, PairOverride};
 use osculate_dynamics::{
