@@ -132,12 +132,8 @@ pub fn curvature(
 ) -> Result<Curvature, ProblemError> {
     let info = information(problem, shared, own)?;
     let n = shared.len();
-    let mut residuals = 0;
-    for (b, own) in own.iter().enumerate() {
-        residuals += problem.evaluate(b, shared, own, false)?.residuals.len();
-    }
     let used = n + own.iter().map(Vec::len).sum::<usize>();
-    let degrees_of_freedom = residuals.saturating_sub(used).max(1);
+    let degrees_of_freedom = info.residuals.saturating_sub(used).max(1);
     let residual_variance = info.cost / degrees_of_freedom as f64;
     let eigen = SymmetricEigen::new(info.matrix.clone());
     // A direction without information has an infinite variance, not a made-up one.

@@ -108,13 +108,16 @@ struct Normal {
     blocks: Vec<OwnNormal>,
 }
 
-/// A block's share: cost, `JᵀJ` and `Jᵀr` of the shared parameters, and its own.
-type Part = (f64, DMatrix<f64>, DVector<f64>, OwnNormal);
+/// A block's share: cost, `JᵀJ` of the shared parameters, and its own.
+type Part = (f64, DMatrix<f64>, OwnNormal);
 
 struct OwnNormal {
     own: DMatrix<f64>,
     coupling: DMatrix<f64>,
     gradient: DVector<f64>,
+    /// `Jᵀr` of the shared parameters, of this block alone.
+    score: DVector<f64>,
+    residuals: usize,
 }
 
 /// Minimises the cost from a start within bounds.
@@ -273,8 +276,10 @@ fn linearise<P: BlockProblem>(
                 own: jl.tr_mul(jl),
                 coupling: jg.tr_mul(jl),
                 gradient: jl.tr_mul(&r.residuals),
+                score: jg.tr_mul(&r.residuals),
+                residuals: r.residuals.len(),
             };
-            Ok((r.residuals.norm_squared(), jg.tr_mul(jg), jg.tr_mul(&r.residuals), own))
+            Ok((r.residuals.norm_squared(), jg.tr_mul(jg), own))
         })
         .collect();
     let n = shared.len();
@@ -285,10 +290,10 @@ fn linearise<P: BlockProblem>(
         blocks: Vec::with_capacity(parts.len()),
     };
     for part in parts {
-        let (cost, h, c, own) = part?;
+        let (cost, h, own) = part?;
         normal.cost += cost;
         normal.shared += h;
-        normal.gradient += c;
+        normal.gradient += &own.score;
         normal.blocks.push(own);
     }
     Ok(normal)
@@ -372,9 +377,8 @@ pub fn information<P: BlockProblem>(
     let mut matrix = normal.shared.clone();
     let n = normal.gradient.len();
     let mut scores = Vec::with_capacity(normal.blocks.len());
-    for (b, block) in normal.blocks.iter().enumerate() {
-        let r = problem.evaluate(b, shared, &own[b], true)?;
-        let mut score = r.shared.tr_mul(&r.residuals);
+    for block in &normal.blocks {
+        let mut score = block.score.clone();
         let factor = if block.gradient.is_empty() { None } else { block.own.clone().cholesky() };
         if let Some(factor) = factor {
             matrix -= &block.coupling * factor.solve(&block.coupling.transpose());
@@ -386,7 +390,8 @@ pub fn information<P: BlockProblem>(
     for s in &scores {
         outer += s * s.transpose();
     }
-    Ok(Information { matrix, outer, cost: normal.cost })
+    let residuals = normal.blocks.iter().map(|b| b.residuals).sum();
+    Ok(Information { matrix, outer, cost: normal.cost, residuals })
 }
 
 /// Information matrix of the shared parameters and the outer product of the blocks' scores.
@@ -398,6 +403,8 @@ pub struct Information {
     pub outer: DMatrix<f64>,
     /// Sum of squares.
     pub cost: f64,
+    /// How many residuals there are.
+    pub residuals: usize,
 }
 
 #[cfg(test)]
