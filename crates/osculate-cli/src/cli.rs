@@ -5,7 +5,8 @@ use crate::console::{self, Console};
 use clap::Parser;
 use std::process::ExitCode;
 
-/// Differentiable simulation of rigid bodies in compliant contact.
+/// Differentiable simulation of rigid bodies in compliant contact, and identification of contact
+/// parameters from measured motion.
 ///
 /// Scenes are TOML files (docs/scene.md). Every quantity is in SI units: m, kg, s, N, rad.
 #[derive(Debug, Parser)]
@@ -27,6 +28,7 @@ Exit codes:
   130  interrupted
 
 Examples:
+  osculate fit experiments/cube_toss/experiment.toml
   osculate simulate docs/examples/sliding_block.toml --out /tmp/block
   osculate gradcheck docs/examples/sliding_block.toml
   osculate crosscheck REFERENCE_DATA --family f1
