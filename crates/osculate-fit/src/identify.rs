@@ -10,7 +10,7 @@
 //! significantly above that of the best point: by Δχ² where the noise is known, and otherwise by a paired test of the
 //! logarithms of the tosses' losses; tosses are independent, frames of one are not.
 
-use crate::least_squares::{self, BlockProblem, Settings, cost, information};
+use crate::least_squares::{self, BlockProblem, Settings, information};
 use crate::parameter::Scale;
 use crate::problem::{Problem, ProblemError};
 use nalgebra::{DMatrix, SymmetricEigen};
@@ -407,14 +407,6 @@ fn verdict(points: &[(f64, f64, f64)], best: f64, scale: Scale) -> Verdict {
         (None, Some(upper)) => Verdict::UpperBound { upper },
         (None, None) => Verdict::Undetermined,
     }
-}
-
-/// Mean loss a toss.
-///
-/// # Errors
-/// Where a roll-out fails.
-pub fn mean_loss(problem: &Problem, shared: &[f64], own: &[Vec<f64>]) -> Result<f64, ProblemError> {
-    Ok(cost(problem, shared, own)? / problem.blocks() as f64)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Twins: synthetic tosses from known parameters, with stated noise and seed.
 
-use crate::problem::{Model, RollOut, Toss};
+use crate::problem::{Model, Toss};
 use crate::recording::{Recording, RecordingError};
 use nalgebra::Vector3;
 use osculate_dynamics::{RunError, SceneError};
@@ -254,10 +254,4 @@ fn metadata(model: &Model, twin: &TwinFile, records: &[serde_json::Value]) -> se
         "gravity_m_s2": model.scene.gravity.norm(),
         "tosses": records,
     })
-}
-
-impl From<&RollOut> for Vec<[f64; 3]> {
-    fn from(r: &RollOut) -> Self {
-        r.simulated.iter().map(|p| p.position.into()).collect()
-    }
 }
