@@ -115,7 +115,6 @@ pub struct Problem {
     /// Values of the free parameters in the scene.
     base_values: Vec<f64>,
     tosses: Vec<Segments>,
-    initial: InitialState,
     /// Layout indices of the own parameters of a segment, each with its prior's standard deviation.
     own: Vec<(usize, f64)>,
 }
@@ -124,6 +123,8 @@ pub struct Problem {
 struct Segments {
     toss: Toss,
     simulators: Vec<Simulator>,
+    /// The toss in one piece, where it is cut into several.
+    whole: Option<Simulator>,
     /// First frame of each segment, and the end.
     cuts: Vec<usize>,
 }
@@ -255,7 +256,6 @@ impl Problem {
             base,
             base_values,
             tosses,
-            initial,
             own,
         })
     }
@@ -275,18 +275,13 @@ impl Problem {
         self.layout.index(path).map(|i| self.layout.values(&self.base)[i])
     }
 
-    /// Numbers of the tosses, in block order.
-    pub fn ids(&self) -> Vec<u32> {
-        self.tosses.iter().map(|t| t.toss.id).collect()
-    }
-
     /// Own parameters at the recorded start: increments, so all zero.
     pub fn own_start(&self) -> Vec<Vec<f64>> {
         self.tosses.iter().map(|t| vec![0.0; t.simulators.len() * self.own.len()]).collect()
     }
 
-    /// Roll-out of a toss (its first segment where it has several): measured and simulated poses of the local frame
-    /// at the frames, and how many stages did not converge.
+    /// Roll-out of a toss from its start, through all its segments where it has several: measured and simulated poses of
+    /// the local frame at the frames, and how many stages did not converge.
     ///
     /// # Errors
     /// Where a step fails.
@@ -298,14 +293,14 @@ impl Problem {
     ) -> Result<RollOut, ProblemError> {
         let segments = &self.tosses[block];
         let own_count = self.own.len();
-        let simulator = &segments.simulators[0];
+        let simulator = segments.whole.as_ref().unwrap_or(&segments.simulators[0]);
         let parameters =
             self.at::<f64>(simulator, shared, &own[..own_count.min(own.len())], |_| 0.0);
         let trajectory = simulator
             .run(&parameters)
             .map_err(|source| ProblemError::Run { id: segments.toss.id, source })?;
         let center = self.model.scene.bodies[self.model.body].center();
-        let poses = (0..=simulator.steps())
+        let simulated: Vec<Pose> = (0..=simulator.steps())
             .step_by(self.model.substeps)
             .map(|k| {
                 let y = trajectory.path.state(k)[self.model.body].kinematics(&center);
@@ -314,9 +309,9 @@ impl Problem {
             .collect();
         Ok(RollOut {
             id: segments.toss.id,
-            times: segments.toss.times[..segments.cuts[1]].to_vec(),
-            measured: segments.toss.measured[..segments.cuts[1]].to_vec(),
-            simulated: poses,
+            times: segments.toss.times[..simulated.len()].to_vec(),
+            measured: segments.toss.measured[..simulated.len()].to_vec(),
+            simulated,
             unconverged: trajectory.unconverged(),
         })
     }
@@ -500,11 +495,6 @@ impl Problem {
         }
         Ok(M)
     }
-
-    /// The prior of the initial states.
-    pub fn initial_state(&self) -> &InitialState {
-        &self.initial
-    }
 }
 
 impl BlockProblem for Problem {
@@ -556,6 +546,11 @@ impl Segments {
                 cuts
             }
         };
+        let simulate = |frames, start| {
+            model
+                .simulator(&toss, frames, start)
+                .map_err(|source| ProblemError::Scene { id: toss.id, source })
+        };
         let mut simulators = Vec::new();
         for (s, w) in cuts.windows(2).enumerate() {
             // Segments overlap by one frame: the end of one is the start of the next.
@@ -563,18 +558,17 @@ impl Segments {
             let (velocity, spin) =
                 if s == 0 { (toss.velocity, toss.angular_velocity) } else { toss.rates(w[0]) };
             let start = (&toss.measured[w[0]], velocity, spin);
-            let simulator = model
-                .simulator(&toss, w[0]..end, start)
-                .map_err(|source| ProblemError::Scene { id: toss.id, source })?;
-            simulators.push(simulator);
+            simulators.push(simulate(w[0]..end, start)?);
         }
+        let start = (&toss.measured[0], toss.velocity, toss.angular_velocity);
+        let whole = if simulators.len() > 1 { Some(simulate(0..frames, start)?) } else { None };
         let mut toss = toss;
         if let Horizon::Short { .. } = horizon {
             toss.measured.truncate(cuts[1]);
             toss.observed.truncate(cuts[1]);
             toss.times.truncate(cuts[1]);
         }
-        Ok(Self { toss, simulators, cuts })
+        Ok(Self { toss, simulators, whole, cuts })
     }
 }
 
