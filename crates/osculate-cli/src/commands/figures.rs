@@ -39,17 +39,26 @@ pub(crate) fn write(folder: &Path, report: &Report, fit: &Fit) -> Result<(), Cli
 }
 
 fn convergence(report: &Report) -> ConvergenceFigure {
-    // Stages have losses of their own: only the last one is comparable between starts.
-    let starts = report
-        .starts
-        .iter()
-        .map(|s| s.history.last().cloned().unwrap_or_else(|| vec![f64::NAN]))
-        .collect();
     ConvergenceFigure {
-        title: "Convergence of the last stage".into(),
+        title: "Convergence at the last horizon".into(),
         loss_label: "mean loss a toss".into(),
-        starts,
+        starts: report.starts.iter().map(|s| comparable(&s.history)).collect(),
     }
+}
+
+/// Losses of the last stages that have one loss in common: each starts where the one before ended. Stages with
+/// another horizon have losses of their own, which say nothing about the others.
+fn comparable(history: &[Vec<f64>]) -> Vec<f64> {
+    let mut losses: Vec<f64> = Vec::new();
+    for stage in history {
+        match (losses.last(), stage.first()) {
+            (Some(end), Some(begin)) if (end - begin).abs() <= 1e-9 * begin.abs() => {
+                losses.extend_from_slice(&stage[1..]);
+            }
+            _ => losses.clone_from(stage),
+        }
+    }
+    if losses.is_empty() { vec![f64::NAN] } else { losses }
 }
 
 fn residuals(report: &Report) -> Option<ResidualFigure> {
@@ -144,4 +153,16 @@ fn trajectory(fit: &Fit, block: usize, name: &str) -> Option<TrajectoryFigure> {
             .collect(),
         times: r.times,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::comparable;
+
+    #[test]
+    fn stages_of_one_loss_are_joined_and_others_left_out() {
+        let history = [vec![9.0, 8.0], vec![3.0, 2.0], vec![2.0, 1.0]];
+        assert_eq!(comparable(&history), [3.0, 2.0, 1.0]);
+        assert!(comparable(&[]).iter().all(|x| x.is_nan()));
+    }
 }
