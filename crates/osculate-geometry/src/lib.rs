@@ -1,6 +1,8 @@
 //! Who supplies distances and who supplies samples. Knows shapes, no forces.
 //!
+//! * [`broad_phase`]: which bodies can touch at all.
 //! * [`collider`]: signed distance fields, `Φ < 0` inside.
+//! * [`filter`]: which ordered pairs are allowed to touch.
 //! * [`mesh`]: triangle meshes, their checks, and boxes and spheres as meshes.
 //! * [`quadrature`]: rules on a triangle, and the surface samples where contact is evaluated.
 //! * [`mass`]: mass, centre and inertia of a homogeneous body.
@@ -28,8 +30,10 @@
 //! # }
 //! ```
 
+pub mod broad_phase;
 pub mod collider;
 mod error;
+pub mod filter;
 pub mod import;
 pub mod mass;
 pub mod mesh;
