@@ -80,11 +80,34 @@ fn contact_force_is_the_sum_of_its_parts() {
     let out = folder.to_str().unwrap();
     assert!(osculate(&["simulate", &example("sliding_block.toml"), "--out", out]).status.success());
     let text = fs::read_to_string(folder.join("contacts.csv")).unwrap();
+    let names: Vec<&str> = text.lines().next().unwrap().split(',').collect();
+    let mut sums = std::collections::BTreeMap::<String, f64>::new();
     for line in text.lines().skip(1) {
-        let x: Vec<f64> = line.split(',').skip(8).map(|x| x.parse().unwrap()).collect();
-        for axis in 0..3 {
-            let parts = x[6 + axis] + x[9 + axis] + x[12 + axis];
-            assert!((x[3 + axis] - parts).abs() <= 1e-14 * (1.0 + parts.abs()), "{line}");
+        let cells: Vec<&str> = line.split(',').collect();
+        for axis in ["x", "y", "z"] {
+            let value = |vector: &str| -> f64 {
+                let name = format!("{vector}_{axis}");
+                cells[names.iter().position(|n| *n == name).unwrap()].parse().unwrap()
+            };
+            let parts: f64 = ["elastic", "damping", "viscous", "coulomb"].map(value).iter().sum();
+            let force = value("force");
+            assert!((force - parts).abs() <= 1e-14 * (1.0 + parts.abs()), "{line}");
+            *sums.entry(format!("{} {axis}", cells[0])).or_default() += force;
+        }
+    }
+    // The net force on the block is the sum over its samples, and the ground receives the opposite.
+    let text = fs::read_to_string(folder.join("forces.csv")).unwrap();
+    let names: Vec<&str> = text.lines().next().unwrap().split(',').collect();
+    for line in text.lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        for axis in ["x", "y", "z"] {
+            let value = |body: &str| -> f64 {
+                let name = format!("{body}.force_{axis}");
+                cells[names.iter().position(|n| *n == name).unwrap()].parse().unwrap()
+            };
+            let sum = sums.get(&format!("{} {axis}", cells[0])).copied().unwrap_or(0.0);
+            assert!((value("block") - sum).abs() <= 1e-12 * (1.0 + sum.abs()), "{line}");
+            assert!((value("block") + value("ground")).abs() <= 1e-15, "{line}");
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use crate::simulate::RunError;
 use crate::system::Stage;
-use crate::{Parameters, Simulator, Trajectory};
+use crate::{Parameters, Simulator, Trajectory, Wrench};
 use nalgebra::Vector3;
 use osculate_contact::Status;
+use osculate_math::norm;
 
 /// One sample within reach of a collider at the end of a stage.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,14 +24,20 @@ pub struct ContactRecord {
     pub distance: f64,
     /// Alignment `s` \[–\].
     pub alignment: f64,
+    /// Reference area of the sample \[m²\]; forces over it are tractions \[Pa\].
+    pub weight: f64,
+    /// Unit direction of the collider's field at the sample, world; zero where the field has none.
+    pub normal: Vector3<f64>,
     /// Force on the colliding body \[N\], world, weight included.
     pub force: Vector3<f64>,
     /// Its conservative part \[N\].
     pub elastic: Vector3<f64>,
     /// Its damping part \[N\].
     pub damping: Vector3<f64>,
-    /// Its Coulomb and viscous part \[N\].
-    pub friction: Vector3<f64>,
+    /// Its viscous friction \[N\].
+    pub viscous: Vector3<f64>,
+    /// Its Coulomb friction \[N\].
+    pub coulomb: Vector3<f64>,
 }
 
 /// Energies of a state \[J\].
@@ -62,7 +69,8 @@ impl Simulator {
         let duration = tableau.duration[last] * self.durations()[step];
         let stage = Stage { now, start, duration, wrenches: &[] };
         let mut records = Vec::new();
-        for pair in &system.pairs {
+        let pairs = system.with_whole(&stage, |part| part.pairs.to_vec());
+        for pair in &pairs {
             let Some(p) = system.pair_stage(pair, &stage) else { continue };
             let rotation = now[pair.b].rotation;
             p.for_each_near(|i| {
@@ -79,14 +87,41 @@ impl Simulator {
                     position: now[pair.a].pose().transform_point(&p.points[i]),
                     distance: t.phi,
                     alignment: t.alignment,
+                    weight: p.weights[i],
+                    normal: norm::direction(&p.collider.field(&p.sample(i).position).gradient)
+                        .map_or_else(Vector3::zeros, |n| rotation * n),
                     force: world(&t.total()),
                     elastic: world(&t.elastic),
                     damping: world(&t.dissipation.damping),
-                    friction: world(&(t.dissipation.viscous + t.dissipation.coulomb)),
+                    viscous: world(&t.dissipation.viscous),
+                    coulomb: world(&t.dissipation.coulomb),
                 });
             });
         }
         Ok(records)
+    }
+
+    /// Net contact force \[N\] and torque about the centre of mass \[N m\] on each body at the end of the last stage of
+    /// `step` (0-based), world. The forces of a pair are opposite to the bit; a static body is listed too.
+    ///
+    /// # Errors
+    /// Where the parameters do not fit the scene.
+    pub fn net_contact(
+        &self,
+        trajectory: &Trajectory,
+        parameters: &Parameters,
+        step: usize,
+    ) -> Result<Vec<Wrench>, RunError> {
+        let last = self.settings().method.tableau(step + 1).stages - 1;
+        let (_, now) = trajectory.path.stage(step, last);
+        let mut net = vec![Wrench::zero(); now.len()];
+        for c in self.contacts(trajectory, parameters, step)? {
+            for (body, force) in [(c.colliding, c.force), (c.collider, -c.force)] {
+                net[body].force += force;
+                net[body].torque += (c.position - now[body].center).cross(&force);
+            }
+        }
+        Ok(net)
     }
 
     /// Samples that sit within `distance` \[m\] of the contact threshold, or within `alignment` of rejection, at the
@@ -109,7 +144,8 @@ impl Simulator {
                 let (start, now) = trajectory.path.stage(step, stage);
                 let duration = tableau.duration[stage] * self.durations()[step];
                 let at = Stage { now, start, duration, wrenches: &[] };
-                for pair in &system.pairs {
+                let pairs = system.with_whole(&at, |part| part.pairs.to_vec());
+                for pair in &pairs {
                     let Some(p) = system.pair_stage(pair, &at) else { continue };
                     let threshold = pair.params.threshold;
                     for i in 0..p.points.len() {
@@ -151,7 +187,8 @@ impl Simulator {
             }
         }
         let stage = Stage { now: states, start: states, duration: 1.0, wrenches: &[] };
-        for pair in &system.pairs {
+        let pairs = system.with_whole(&stage, |part| part.pairs.to_vec());
+        for pair in &pairs {
             if let Some(p) = system.pair_stage(pair, &stage) {
                 p.for_each_near(|i| {
                     let w = p.law.energy_density(p.params, p.collider, &p.sample(i));

@@ -12,9 +12,11 @@
 
 mod contacts;
 mod error;
+mod factors;
 pub mod file;
 mod history;
 pub mod integrator;
+mod islands;
 mod linalg;
 mod newton;
 mod parameters;

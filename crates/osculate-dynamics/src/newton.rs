@@ -1,8 +1,8 @@
 //! Newton's method on one stage, with the exact non-symmetric matrix and a line search on the residual norm.
 
-use crate::linalg;
+use crate::linalg::{BlockFactors, BlockMatrix, dense};
 use crate::state::{BodyState, nearest_rotation};
-use crate::system::{Stage, System};
+use crate::system::{Part, Stage, System};
 use nalgebra::Vector3;
 use osculate_math::so3;
 
@@ -60,12 +60,48 @@ pub(crate) enum Failure {
     NotFinite(usize),
 }
 
+impl Failure {
+    /// The same failure, its unknown counted otherwise.
+    pub(crate) fn map(self, unknown: impl Fn(usize) -> usize) -> Self {
+        match self {
+            Self::Singular(i) => Self::Singular(unknown(i)),
+            Self::NotFinite(i) => Self::NotFinite(unknown(i)),
+        }
+    }
+}
+
+/// Memory for the factors of the stage matrix.
+#[derive(Debug)]
+pub(crate) enum Matrix<'a> {
+    Dense(&'a mut [f64], &'a mut [usize]),
+    Blocks(&'a mut BlockFactors),
+}
+
+impl Matrix<'_> {
+    fn factorise(&mut self, matrix: &BlockMatrix<f64>) -> Result<(), usize> {
+        match self {
+            Self::Dense(lu, pivots) => {
+                matrix.write_dense(lu);
+                dense::factorise(lu, pivots)
+            }
+            Self::Blocks(factors) => factors.factorise(matrix),
+        }
+    }
+
+    fn solve(&self, b: &mut [f64]) {
+        match self {
+            Self::Dense(lu, pivots) => dense::solve(lu, pivots, b),
+            Self::Blocks(factors) => factors.solve(b),
+        }
+    }
+}
+
 /// Memory of the stage solve, made once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Workspace {
     residual: Vec<f64>,
     trial_residual: Vec<f64>,
-    matrix: Vec<f64>,
+    matrix: BlockMatrix<f64>,
     step: Vec<f64>,
     trial: Vec<BodyState>,
     /// Radius of gyration of the body of each group of six unknowns \[m\].
@@ -73,16 +109,17 @@ pub(crate) struct Workspace {
 }
 
 impl Workspace {
-    pub(crate) fn prepare(&mut self, system: &System<'_, f64>) {
-        let n = system.unknowns;
+    pub(crate) fn prepare(&mut self, system: &System<'_, f64>, part: &Part<'_, f64>) {
+        let n = part.unknowns;
         self.residual.resize(n, 0.0);
         self.trial_residual.resize(n, 0.0);
-        self.matrix.resize(n * n, 0.0);
+        self.matrix.reset(n / 6, part.edges);
         self.step.resize(n, 0.0);
         self.trial.clear();
         self.gyration.clear();
-        for (body, unknown) in system.bodies.iter().zip(&system.unknown) {
+        for (&body, unknown) in part.bodies.iter().zip(part.unknown) {
             if unknown.is_some() {
+                let body = &system.bodies[body];
                 let length = (body.second_moment.trace() / body.mass).sqrt();
                 self.gyration.push(if length > 0.0 { length } else { 1.0 });
             }
@@ -124,40 +161,36 @@ pub(crate) fn predict(
 }
 
 fn increment(
-    system: &System<'_, f64>,
+    part: &Part<'_, f64>,
     from: &[BodyState],
     step: &[f64],
     factor: f64,
     to: &mut [BodyState],
 ) {
-    for (i, unknown) in system.unknown.iter().enumerate() {
+    for (slot, unknown) in part.unknown.iter().enumerate() {
         if let Some(at) = *unknown {
             let v = |k: usize| Vector3::new(step[k], step[k + 1], step[k + 2]) * factor;
-            to[i].center = from[i].center + v(at);
-            to[i].rotation = nearest_rotation(&(so3::exp(&v(at + 3)) * from[i].rotation));
+            to[slot].center = from[slot].center + v(at);
+            to[slot].rotation = nearest_rotation(&(so3::exp(&v(at + 3)) * from[slot].rotation));
         }
     }
 }
 
-/// Solves a stage from the guess in `now`; leaves the factors of `K` at the solution in `lu` and `pivots`.
-///
-/// `stage` gives start, duration and wrenches; its `now` is ignored.
+/// Solves a part of a stage from the guess in `now`; leaves the factors of `K` at the solution in `factors`.
 pub(crate) fn solve(
-    system: &System<'_, f64>,
-    stage: &Stage<'_, f64>,
+    problem: &Problem<'_, '_>,
     settings: &NewtonSettings,
     work: &mut Workspace,
     now: &mut [BodyState],
-    factors: (&mut [f64], &mut [usize]),
+    mut factors: Matrix<'_>,
 ) -> Result<StageStats, Failure> {
-    let (lu, pivots) = factors;
     if work.trial.len() != now.len() {
         work.trial.clear();
         work.trial.extend_from_slice(now);
     }
     work.trial.copy_from_slice(now);
     let mut stats = StageStats::default();
-    let mut scale = evaluate(system, stage, now, work);
+    let mut scale = problem.evaluate(now, work);
     let mut norm = work.norm(&work.residual);
     let mut before = f64::INFINITY;
     loop {
@@ -165,14 +198,13 @@ pub(crate) fn solve(
         if !(norm.is_finite() && scale.is_finite()) {
             return Err(Failure::NotFinite(6 * work.worst_body()));
         }
-        let (asked, floor) = (settings.tolerance * scale, ROUNDING * rounding(system, now, work));
+        let (asked, floor) = (settings.tolerance * scale, ROUNDING * problem.rounding(now, work));
         // At the floor a Newton step gains nothing any more: that is as far as f64 goes.
         let stalled = norm <= floor && norm > 0.25 * before;
         stats.residual = norm;
         stats.tolerance = if stalled { floor.max(asked) } else { asked };
         stats.converged = norm <= stats.tolerance;
-        lu.copy_from_slice(&work.matrix);
-        linalg::factorise(lu, pivots).map_err(Failure::Singular)?;
+        factors.factorise(&work.matrix).map_err(Failure::Singular)?;
         if stats.converged || stats.iterations == settings.iterations {
             return Ok(stats);
         }
@@ -180,86 +212,87 @@ pub(crate) fn solve(
         for (s, r) in work.step.iter_mut().zip(&work.residual) {
             *s = -r;
         }
-        linalg::solve(lu, pivots, &mut work.step);
+        factors.solve(&mut work.step);
         if let Some(i) = work.step.iter().position(|x| !x.is_finite()) {
             return Err(Failure::NotFinite(i));
         }
         before = norm;
         let halvings = if norm <= floor { 0 } else { settings.halvings };
-        (scale, norm) = line_search(system, stage, halvings, work, now, norm);
+        (scale, norm) = problem.line_search(halvings, work, now, norm);
     }
 }
 
-/// Residual and matrix at `now`; returns the scale of the forces.
-fn evaluate(
-    system: &System<'_, f64>,
-    stage: &Stage<'_, f64>,
-    now: &[BodyState],
-    work: &mut Workspace,
-) -> f64 {
-    let at = Stage { now, ..*stage };
-    system.residual_and_jacobian(&at, &mut work.residual, &mut work.matrix)
+/// What is solved: a part of a stage. The stage gives start, duration and wrenches; its `now` is ignored.
+pub(crate) struct Problem<'a, 's> {
+    pub(crate) system: &'a System<'s, f64>,
+    pub(crate) part: &'a Part<'a, f64>,
+    pub(crate) stage: &'a Stage<'a, f64>,
 }
 
-/// Moves `now` along the step; halves it until the residual norm falls, and takes the best trial where none does
-/// (a residual that jumps has no descent direction at the jump). Leaves residual and matrix at the new point.
-///
-/// The full step is mostly taken, so it is evaluated with its matrix at once.
-fn line_search(
-    system: &System<'_, f64>,
-    stage: &Stage<'_, f64>,
-    halvings: usize,
-    work: &mut Workspace,
-    now: &mut [BodyState],
-    norm: f64,
-) -> (f64, f64) {
-    let mut trial = std::mem::take(&mut work.trial);
-    increment(system, now, &work.step, 1.0, &mut trial);
-    let mut scale = evaluate(system, stage, &trial, work);
-    let mut found = work.norm(&work.residual);
-    // A trial that is not finite is the worst there is.
-    let (mut best, mut factor) =
-        ((if found.is_finite() { found } else { f64::INFINITY }, 1.0), 1.0);
-    for _ in 0..halvings {
-        if best.0 < norm * (1.0 - 1e-4 * best.1) {
-            break;
+impl Problem<'_, '_> {
+    /// Residual and matrix at `now`; returns the scale of the forces.
+    fn evaluate(&self, now: &[BodyState], work: &mut Workspace) -> f64 {
+        let at = Stage { now, ..*self.stage };
+        let (r, k) = (&mut work.residual, &mut work.matrix);
+        self.system.residual_and_jacobian(self.part, &at, r, k)
+    }
+
+    /// Moves `now` along the step; halves it until the residual norm falls, and takes the best trial where none does
+    /// (a residual that jumps has no descent direction at the jump). Leaves residual and matrix at the new point.
+    ///
+    /// The full step is mostly taken, so it is evaluated with its matrix at once.
+    fn line_search(
+        &self,
+        halvings: usize,
+        work: &mut Workspace,
+        now: &mut [BodyState],
+        norm: f64,
+    ) -> (f64, f64) {
+        let mut trial = std::mem::take(&mut work.trial);
+        increment(self.part, now, &work.step, 1.0, &mut trial);
+        let mut scale = self.evaluate(&trial, work);
+        let mut found = work.norm(&work.residual);
+        // A trial that is not finite is the worst there is.
+        let (mut best, mut factor) =
+            ((if found.is_finite() { found } else { f64::INFINITY }, 1.0), 1.0);
+        for _ in 0..halvings {
+            if best.0 < norm * (1.0 - 1e-4 * best.1) {
+                break;
+            }
+            factor *= 0.5;
+            increment(self.part, now, &work.step, factor, &mut trial);
+            let mut residual = std::mem::take(&mut work.trial_residual);
+            let at = Stage { now: &trial, ..*self.stage };
+            self.system.residual(self.part, &at, &mut residual);
+            let half = work.norm(&residual);
+            work.trial_residual = residual;
+            if half < best.0 {
+                best = (half, factor);
+            }
         }
-        factor *= 0.5;
-        increment(system, now, &work.step, factor, &mut trial);
-        let mut residual = std::mem::take(&mut work.trial_residual);
-        system.residual(&Stage { now: &trial, ..*stage }, &mut residual);
-        let half = work.norm(&residual);
-        work.trial_residual = residual;
-        if half < best.0 {
-            best = (half, factor);
+        if factor < 1.0 {
+            increment(self.part, now, &work.step, best.1, &mut trial);
+            scale = self.evaluate(&trial, work);
+            found = work.norm(&work.residual);
         }
+        now.copy_from_slice(&trial);
+        work.trial = trial;
+        (scale, found)
     }
-    if factor < 1.0 {
-        increment(system, now, &work.step, best.1, &mut trial);
-        scale = evaluate(system, stage, &trial, work);
-        found = work.norm(&work.residual);
+
+    /// Residual that one rounding of the positions makes \[N\]: `ε ‖K‖ ‖x‖`.
+    fn rounding(&self, now: &[BodyState], work: &Workspace) -> f64 {
+        let mut sum = 0.0;
+        for (slot, unknown) in self.part.unknown.iter().enumerate() {
+            if let Some(at) = *unknown {
+                let length = work.gyration[at / 6];
+                let [stiffness, torsion] = work.matrix.stiffness(at / 6);
+                sum += stiffness * (now[slot].center.norm() + length) + torsion / length;
+            }
+        }
+        f64::EPSILON * sum
     }
-    now.copy_from_slice(&trial);
-    work.trial = trial;
-    (scale, found)
 }
 
-/// How many times the estimate of [`rounding`] a residual may be and still be rounding.
+/// How many times the estimate of rounding a residual may be and still be rounding.
 const ROUNDING: f64 = 64.0;
-
-/// Residual that one rounding of the positions makes [N]: `ε ‖K‖ ‖x‖`.
-fn rounding(system: &System<'_, f64>, now: &[BodyState], work: &Workspace) -> f64 {
-    let n = system.unknowns;
-    let mut sum = 0.0;
-    for (i, unknown) in system.unknown.iter().enumerate() {
-        if let Some(at) = *unknown {
-            let length = work.gyration[at / 6];
-            let stiffness = (0..3).map(|k| work.matrix[(at + k) * n + at + k].abs());
-            let torsion = (3..6).map(|k| work.matrix[(at + k) * n + at + k].abs());
-            let reach = now[i].center.norm() + length;
-            sum += stiffness.fold(0.0, f64::max) * reach;
-            sum += torsion.fold(0.0, f64::max) / length;
-        }
-    }
-    f64::EPSILON * sum
-}

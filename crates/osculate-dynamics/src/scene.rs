@@ -1,9 +1,10 @@
-//! What there is: bodies, gravity, pairs.
+//! What there is: bodies, gravity, and which of them may touch.
 
 use crate::SceneError;
 use nalgebra::{Matrix3, Vector3};
 use osculate_contact::{ContactParams, PairOverride};
 use osculate_geometry::collider::Collider;
+use osculate_geometry::filter::ContactFilter;
 use osculate_geometry::mass::MassProperties;
 use osculate_geometry::quadrature::SurfaceSamples;
 use osculate_math::se3::Pose;
@@ -124,15 +125,15 @@ pub struct Override {
     pub values: PairOverride,
 }
 
-/// Bodies, gravity and pairs.
+/// Bodies, gravity and filter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scene {
     /// Gravity \[m/s²\], world.
     pub gravity: Vector3<f64>,
     /// The bodies.
     pub bodies: Vec<Body>,
-    /// Ordered pairs (colliding, collider) that may touch; see [`Scene::all_pairs`].
-    pub pairs: Vec<(usize, usize)>,
+    /// Which ordered pairs (colliding, collider) are allowed to touch; see [`Scene::may_touch`].
+    pub filter: ContactFilter,
     /// Values that replace combined ones.
     pub overrides: Vec<Override>,
 }
@@ -143,27 +144,29 @@ impl Scene {
     /// # Errors
     /// Where a body is invalid or two have one name.
     pub fn new(gravity: Vector3<f64>, bodies: Vec<Body>) -> Result<Self, SceneError> {
-        let mut scene = Self { gravity, bodies, pairs: Vec::new(), overrides: Vec::new() };
-        scene.pairs = scene.all_pairs();
+        let filter = ContactFilter::new(bodies.len());
+        let scene = Self { gravity, bodies, filter, overrides: Vec::new() };
         scene.validate()?;
         Ok(scene)
     }
 
-    /// Every ordered pair of a body with samples and another with a collider, not both static. A static body
-    /// samples only against dynamic colliders.
-    pub fn all_pairs(&self) -> Vec<(usize, usize)> {
+    /// Whether an ordered pair has its roles: the first samples, the second a collider, not both static, not one body.
+    pub fn has_roles(&self, colliding: usize, collider: usize) -> bool {
+        let (a, b) = (&self.bodies[colliding], &self.bodies[collider]);
+        let moves = a.is_dynamic() || b.is_dynamic();
+        colliding != collider && moves && a.samples.is_some() && b.collider.is_some()
+    }
+
+    /// Whether an ordered pair has its roles and the filter allows it.
+    pub fn may_touch(&self, colliding: usize, collider: usize) -> bool {
+        self.has_roles(colliding, collider) && self.filter.allows(colliding, collider)
+    }
+
+    /// Every ordered pair that may touch, ascending. There are about as many as the square of the number of bodies.
+    pub fn pairs(&self) -> Vec<(usize, usize)> {
         let n = self.bodies.len();
-        let mut pairs = Vec::new();
-        for a in 0..n {
-            for b in 0..n {
-                let (colliding, collider) = (&self.bodies[a], &self.bodies[b]);
-                let moves = colliding.is_dynamic() || collider.is_dynamic();
-                if a != b && moves && colliding.samples.is_some() && collider.collider.is_some() {
-                    pairs.push((a, b));
-                }
-            }
-        }
-        pairs
+        let all = (0..n).flat_map(|a| (0..n).map(move |b| (a, b)));
+        all.filter(|&(a, b)| self.may_touch(a, b)).collect()
     }
 
     /// Index of a body.
@@ -196,17 +199,9 @@ impl Scene {
             }
             body.validate()?;
         }
-        let n = self.bodies.len();
-        for &(a, b) in &self.pairs {
-            for i in [a, b] {
-                if i >= n {
-                    return Err(SceneError::Count {
-                        what: "body index in a pair",
-                        found: i,
-                        expected: n,
-                    });
-                }
-            }
+        let (found, expected) = (self.filter.actors(), self.bodies.len());
+        if found != expected {
+            return Err(SceneError::Count { what: "actors of the filter", found, expected });
         }
         for o in &self.overrides {
             let name = |i: usize| self.bodies.get(i).map_or_else(String::new, |b| b.name.clone());
@@ -244,7 +239,7 @@ mod tests {
         let mut b = a.clone();
         b.name = "b".into();
         let scene = Scene::new(Vector3::zeros(), vec![a, ground, b]).unwrap();
-        assert_eq!(scene.pairs, vec![(0, 1), (0, 2), (2, 0), (2, 1)]);
+        assert_eq!(scene.pairs(), vec![(0, 1), (0, 2), (2, 0), (2, 1)]);
     }
 
     #[test]

@@ -1,7 +1,11 @@
 //! The time loop.
 
+use crate::factors::{FactorStore, StageFactors};
 use crate::integrator::{MOST, Method, Tableau};
-use crate::newton::{self, Failure, NewtonSettings, OnFailure, StageStats, Workspace};
+use crate::islands::{self, Plans};
+use crate::newton::{
+    self, Failure, Matrix, NewtonSettings, OnFailure, Problem, StageStats, Workspace,
+};
 use crate::state::{BodyState, Kinematics};
 use crate::system::{Stage, System, lift_state};
 use crate::{BodyKind, Parameters, Scene, SceneError, StepError};
@@ -138,11 +142,13 @@ impl<T: Scalar> Path<T> {
 pub struct Trajectory {
     /// States and stages.
     pub path: Path,
-    pub(crate) lu: Vec<f64>,
-    pub(crate) pivots: Vec<usize>,
+    pub(crate) factors: FactorStore,
     /// What each stage solve took.
     pub stats: Vec<StageStats>,
-    pub(crate) work: Workspace,
+    /// Whether the factors of a large scene are dropped.
+    forgets: bool,
+    work: Workspace,
+    plans: Plans,
     scratch: Vec<BodyState>,
 }
 
@@ -152,16 +158,19 @@ impl Trajectory {
         self.stats.iter().filter(|s| !s.converged).count()
     }
 
-    /// Factors of the stage matrix.
-    pub(crate) fn factors(&self, step: usize, stage: usize) -> (&[f64], &[usize]) {
-        let n = self.work_unknowns();
-        let at = (step - self.path.first_step) * self.path.stages + stage;
-        (&self.lu[at * n * n..(at + 1) * n * n], &self.pivots[at * n..(at + 1) * n])
+    /// Memory for a roll-out of which no derivative is wanted: it drops the factors of large scenes.
+    pub fn without_factors() -> Self {
+        Self { forgets: true, ..Self::default() }
     }
 
-    fn work_unknowns(&self) -> usize {
-        let stages = self.stats.len().max(1);
-        self.pivots.len() / stages
+    /// Whether the trajectory can be differentiated: it holds the factors of its stages.
+    pub(crate) fn has_factors(&self) -> bool {
+        !self.forgets
+    }
+
+    /// Factors of the stage matrix.
+    pub(crate) fn factors(&self, step: usize, stage: usize) -> StageFactors<'_> {
+        self.factors.stage((step - self.path.first_step) * self.path.stages + stage)
     }
 
     /// Motion of a body's local frame after each step held.
@@ -291,28 +300,43 @@ impl Simulator {
         trajectory: &mut Trajectory,
     ) -> Result<(), RunError> {
         let (n, stages) = (system.unknowns, range.len() * self.settings.method.stages());
-        let Trajectory { path, lu, pivots, stats, work, scratch } = trajectory;
+        let small = system.is_small();
+        let Trajectory { path, factors, stats, work, plans, scratch, forgets } = trajectory;
         path.first_step = range.start;
-        lu.resize(stages * n * n, 0.0);
-        pivots.resize(stages * n, 0);
+        factors.unknowns = n;
+        factors.islands.clear();
+        factors.lu.resize(if small { stages * n * n } else { 0 }, 0.0);
+        factors.pivots.resize(if small { stages * n } else { 0 }, 0);
         stats.clear();
         stats.reserve(stages);
-        work.prepare(system);
         let settings = self.settings.newton;
-        let (mut lu, mut pivots) =
-            (lu.chunks_exact_mut((n * n).max(1)), pivots.chunks_exact_mut(n.max(1)));
+        let (lu, pivots) = (&mut factors.lu, &mut factors.pivots);
+        let mut whole = lu.chunks_exact_mut((n * n).max(1)).zip(pivots.chunks_exact_mut(n.max(1)));
+        let mut first = true;
         let solve = |at: StageIndex, stage: &Stage<'_, f64>, now: &mut [BodyState]| {
             if n == 0 {
                 stats.push(StageStats { converged: true, ..Default::default() });
                 return Ok(());
             }
-            let factors = match (lu.next(), pivots.next()) {
-                (Some(lu), Some(pivots)) => (lu, pivots),
-                _ => return Ok(()),
-            };
             newton::predict(system, stage.start, stage.duration, now);
-            let found = newton::solve(system, stage, &settings, work, now, factors)
-                .map_err(|f| self.failure(at, f))?;
+            let (found, worst) = if let Some((lu, pivots)) = whole.next() {
+                let found = system.with_whole(stage, |part| {
+                    if std::mem::take(&mut first) {
+                        work.prepare(system, part);
+                    }
+                    let matrix = Matrix::Dense(lu, pivots);
+                    let problem = Problem { system, part, stage };
+                    newton::solve(&problem, &settings, work, now, matrix)
+                });
+                (found.map_err(|f| self.failure(at, f))?, work.worst_body())
+            } else {
+                let solution = islands::solve(system, stage, &settings, plans, now);
+                let solution = solution.map_err(|f| self.failure(at, f))?;
+                if !*forgets {
+                    factors.islands.push(solution.factors);
+                }
+                (solution.stats, solution.worst)
+            };
             stats.push(found);
             if !found.converged && settings.on_failure == OnFailure::Stop {
                 return Err(StepError::NotConverged {
@@ -321,7 +345,7 @@ impl Simulator {
                     iterations: found.iterations,
                     residual: found.residual,
                     tolerance: found.tolerance,
-                    body: self.dynamic_name(work.worst_body()),
+                    body: self.dynamic_name(worst),
                 });
             }
             Ok(())
@@ -475,4 +499,9 @@ pub enum RunError {
     /// Scene and parameters do not fit.
     #[error(transparent)]
     Scene(#[from] SceneError),
+    /// A derivative was asked of a trajectory that dropped its factors.
+    #[error(
+        "the trajectory was rolled out without factors (Trajectory::without_factors) and cannot be differentiated"
+    )]
+    NoFactors,
 }

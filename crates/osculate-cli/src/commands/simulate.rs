@@ -15,7 +15,9 @@ use std::path::PathBuf;
 ///   trajectory.csv  step, t, and of each dynamic actor the position of its local origin, its quaternion (scalar
 ///                   first), the velocity of its centre of mass and its angular velocity
 ///   contacts.csv    every sample within reach of a collider at the end of each step: status, distance, alignment,
-///                   position, force on the colliding actor and its elastic, damping and friction parts
+///                   reference area, position, normal, force on the colliding actor and its elastic, damping, viscous
+///                   and Coulomb parts (a force over the area is a traction)
+///   forces.csv      net contact force and torque (about the centre of mass) on every actor at the end of each step
 ///   energies.csv    kinetic, gravitational, contact and total energy after each step
 ///   solver.csv      of each stage: iterations, residual, tolerance, whether it converged
 ///
@@ -51,6 +53,7 @@ pub fn run(args: &Args) -> Result<Report, CliError> {
     for (name, content) in [
         ("trajectory.csv", tables::trajectory(&run)),
         ("contacts.csv", tables::contacts(&run)?),
+        ("forces.csv", tables::forces(&run)?),
         ("energies.csv", tables::energies(&run)),
         ("solver.csv", tables::solver(&run)),
     ] {

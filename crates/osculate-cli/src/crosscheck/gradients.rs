@@ -60,7 +60,7 @@ pub(super) fn judge(record: &Record, prepared: &Prepared) -> Result<CaseReport, 
     let scene = simulator.scene();
     let roles = Roles {
         dynamic: scene.dynamic_bodies().next().unwrap_or(0),
-        collider: scene.pairs.first().map_or(0, |p| p.1),
+        collider: scene.pairs().first().map_or(0, |p| p.1),
     };
     let names: Vec<&String> = record.gradient.keys().collect();
     let mut found: Vec<(&String, [f64; 6])> = Vec::new();

@@ -4,7 +4,7 @@ use super::error::FileError;
 use super::outcome::SceneOutcome;
 use super::schema::SceneFile;
 use super::source::Source;
-use super::{actor, outcome, pairs, solver, wrench};
+use super::{actor, filter, outcome, pairs, solver, wrench};
 use crate::{Parameters, Scene, Simulator};
 use nalgebra::Vector3;
 use osculate_geometry::GeometryError;
@@ -12,7 +12,7 @@ use std::fmt::Display;
 use std::path::Path;
 
 /// The most actors of a scene.
-const MOST_ACTORS: usize = 1000;
+const MOST_ACTORS: usize = 10_000;
 
 /// The largest magnitude of a number: squares and cubes of it stay finite.
 const LARGEST: f64 = 1e90;
@@ -42,7 +42,7 @@ impl SceneFile {
         let settings = solver::settings(&context, &self.solver)?;
         let count = self.actors.len();
         if !(1..=MOST_ACTORS).contains(&count) {
-            return Err(context.value("actor", format!("{count} actors"), "1 to 1000 actors"));
+            return Err(context.value("actor", format!("{count} actors"), "1 to 10 000 actors"));
         }
         let mut bodies = Vec::with_capacity(count);
         for (i, actor) in self.actors.iter().enumerate() {
@@ -51,7 +51,7 @@ impl SceneFile {
         }
         let mut scene =
             Scene::new(gravity, bodies).map_err(|source| context.scene("actor", source))?;
-        scene.pairs = pairs::enabled(&context, self, &scene)?;
+        filter::apply(&context, self, &mut scene)?;
         scene.overrides = pairs::overrides(&context, &self.pairs, &scene)?;
         let wrenches = wrench::applied(&context, &self.wrenches, &scene, &durations)?;
         let outcome = outcome::terms(&context, &self.outcome, &scene, durations.len())?;

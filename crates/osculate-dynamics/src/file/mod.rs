@@ -34,6 +34,7 @@
 mod actor;
 mod build;
 mod error;
+mod filter;
 mod mass;
 mod outcome;
 mod pairs;
@@ -52,7 +53,7 @@ pub use error::{FileError, Place};
 pub use outcome::{OutcomeTerm, SceneOutcome};
 pub use schema::{
     Actor, ActorPose, AppliedWrench, BoxField, BoxShape, Collider, ColliderField, ColliderKind,
-    Contact, ExplicitSamples, Icosphere, OutcomeWeights, Pair, PlaneField, Samples, SceneFile,
-    Shape, Solver, SphereField, Triangles,
+    Contact, ExplicitSamples, FilterRule, Icosphere, OutcomeWeights, Pair, PlaneField, Samples,
+    SceneFile, Shape, Solver, SphereField, Triangles,
 };
 pub use source::Source;

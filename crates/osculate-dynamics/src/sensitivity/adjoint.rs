@@ -10,10 +10,13 @@
 use super::Outcome;
 use super::collect::Collector;
 use super::observe::Observer;
+use crate::factors::StageFactors;
 use crate::integrator::{MOST, Tableau};
+use crate::linalg::BlockMatrix;
+use crate::linalg::blocks::BLOCK;
 use crate::state::{BodyState, StateBar};
 use crate::system::{Stage, System, SystemBar};
-use crate::{Parameters, Path, RunError, Simulator, Trajectory, linalg};
+use crate::{Parameters, Path, RunError, Simulator, Trajectory};
 use nalgebra::Vector3;
 use osculate_math::{Jet, Scalar, so3};
 use std::collections::VecDeque;
@@ -22,41 +25,41 @@ use std::collections::VecDeque;
 pub(crate) trait SweepScalar: Scalar {
     /// Solves `Kᵀ x = b` in place; `matrix` gives `K` with its derivatives, where it has any.
     fn solve_transposed(
-        factors: (&[f64], &[usize]),
-        matrix: impl FnOnce() -> Vec<Self>,
+        factors: StageFactors<'_>,
+        matrix: impl FnOnce() -> BlockMatrix<Self>,
         b: &mut [Self],
     );
 }
 
 impl SweepScalar for f64 {
     fn solve_transposed(
-        (lu, pivots): (&[f64], &[usize]),
-        _matrix: impl FnOnce() -> Vec<f64>,
+        factors: StageFactors<'_>,
+        _matrix: impl FnOnce() -> BlockMatrix<f64>,
         b: &mut [f64],
     ) {
-        linalg::solve_transposed(lu, pivots, b);
+        factors.solve_transposed(b);
     }
 }
 
 impl<const N: usize> SweepScalar for Jet<N> {
     /// `λ = K⁻ᵀ b`, `λ' = K⁻ᵀ (b' − K'ᵀ λ)`.
     fn solve_transposed(
-        (lu, pivots): (&[f64], &[usize]),
-        matrix: impl FnOnce() -> Vec<Self>,
+        factors: StageFactors<'_>,
+        matrix: impl FnOnce() -> BlockMatrix<Self>,
         b: &mut [Self],
     ) {
-        let n = b.len();
-        let k = matrix();
         let mut lambda: Vec<f64> = b.iter().map(|x| x.re).collect();
-        linalg::solve_transposed(lu, pivots, &mut lambda);
-        for (i, x) in b.iter_mut().enumerate() {
-            for e in 0..N {
-                let moved: f64 = (0..n).map(|j| k[j * n + i].eps[e] * lambda[j]).sum();
-                x.eps[e] -= moved;
+        factors.solve_transposed(&mut lambda);
+        matrix().for_each(|row, column, block| {
+            for (i, line) in block.chunks_exact(BLOCK).enumerate() {
+                let l = lambda[BLOCK * row + i];
+                for (x, k) in b[BLOCK * column..].iter_mut().zip(line) {
+                    (0..N).for_each(|e| x.eps[e] -= k.eps[e] * l);
+                }
             }
-            x.re = 0.0;
-        }
-        linalg::solve_transposed(lu, pivots, b);
+        });
+        b.iter_mut().for_each(|x| x.re = 0.0);
+        factors.solve_transposed(b);
         for (x, l) in b.iter_mut().zip(&lambda) {
             x.re = *l;
         }
@@ -73,6 +76,9 @@ pub fn gradient(
     parameters: &Parameters,
     outcome: &impl Outcome,
 ) -> Result<(f64, Vec<f64>), RunError> {
+    if !trajectory.has_factors() {
+        return Err(RunError::NoFactors);
+    }
     let system = simulator.system(parameters)?;
     let mut sweep = Sweep::new(simulator, &system, parameters, outcome);
     for step in (0..simulator.steps()).rev() {
@@ -315,12 +321,7 @@ impl<'s, T: SweepScalar, O: Outcome> Sweep<'s, T, O> {
                 }
             }
         }
-        let matrix = || {
-            let n = self.system.unknowns;
-            let (mut r, mut k) = (vec![T::zero(); n], vec![T::zero(); n * n]);
-            self.system.residual_and_jacobian(&at, &mut r, &mut k);
-            k
-        };
+        let matrix = || self.system.whole_matrix(&at);
         T::solve_transposed(factors.factors(step, stage), matrix, &mut self.lambda);
         self.total.step = step;
         self.system.pull_residual(&at, &self.lambda, start_bars, &mut self.total);

@@ -63,7 +63,8 @@ impl<'a, 's, T: SweepScalar, O: Outcome> Collector<'a, 's, T, O> {
     /// Pair parameters to actor parameters and overrides: the combination, differentiated.
     fn pull_pairs(&mut self) {
         let (system, p) = (self.sweep.system, self.sweep.parameters);
-        for (pair, bar) in system.pairs.iter().zip(&self.sweep.total.pairs) {
+        for (&(a, b), bar) in &self.sweep.total.pairs {
+            let pair = system.pair(a, b);
             let seed = |x: [T; 9], first: usize, normal: bool| {
                 let mut k = first;
                 let seeded = x.map(|v| {

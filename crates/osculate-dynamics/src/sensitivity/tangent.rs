@@ -4,7 +4,7 @@ use super::Outcome;
 use crate::simulate::StageIndex;
 use crate::state::{BodyState, Kinematics};
 use crate::system::{Stage, System, lift_state};
-use crate::{Layout, Parameters, Path, RunError, Simulator, Trajectory, linalg};
+use crate::{Layout, Parameters, Path, RunError, Simulator, Trajectory};
 use nalgebra::Vector3;
 use osculate_math::{Jet, Scalar, mat3, so3};
 
@@ -41,6 +41,9 @@ fn roll_out<const M: usize>(
     parameters: &Parameters<Jet<M>>,
     mut path: Path<Jet<M>>,
 ) -> Result<Path<Jet<M>>, RunError> {
+    if !trajectory.has_factors() {
+        return Err(RunError::NoFactors);
+    }
     let system = simulator.system(parameters)?;
     simulator.push_initial(parameters, &mut path);
     let mut residual = vec![Jet::<M>::from(0.0); system.unknowns];
@@ -67,13 +70,13 @@ fn differentiate<const M: usize>(
             now[i] = lift_state(&ends[i]);
         }
     }
-    system.residual(&Stage { now, ..*stage }, residual);
+    let at_end = Stage { now, ..*stage };
+    system.with_whole(&at_end, |part| system.residual(part, &at_end, residual));
     for r in residual.iter_mut() {
         // The converged value is a constant: only its derivatives at fixed q go on.
         *r = Jet { re: 0.0, eps: r.eps.map(|e| -e) };
     }
-    let (lu, pivots) = trajectory.factors(at.step, at.stage);
-    linalg::solve(lu, pivots, residual);
+    trajectory.factors(at.step, at.stage).solve(residual);
     for (i, unknown) in system.unknown.iter().enumerate() {
         if let Some(k) = *unknown {
             let v = |k: usize| Vector3::new(residual[k], residual[k + 1], residual[k + 2]);

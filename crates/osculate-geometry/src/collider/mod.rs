@@ -18,6 +18,7 @@ pub use half_space::HalfSpace;
 pub use sphere::Sphere;
 
 use crate::GeometryError;
+use crate::broad_phase::Aabb;
 use nalgebra::{Matrix3, Vector3};
 use osculate_math::{Jet, Scalar};
 
@@ -171,6 +172,16 @@ impl<T: Scalar> Collider<T> {
 }
 
 impl Collider<f64> {
+    /// Local box outside of which `Φ ≥ threshold`; `None` for a half-space, which has none.
+    pub fn bounds(&self, threshold: f64) -> Option<Aabb> {
+        let (center, half) = match self {
+            Self::HalfSpace(_) => return None,
+            Self::Sphere(c) => (c.center, Vector3::repeat(c.radius)),
+            Self::Cuboid(c) => (c.center, c.half_extents),
+        };
+        Some(Aabb { min: center - half, max: center + half }.padded(threshold))
+    }
+
     /// Half-space `{X : n·X/‖n‖ ≤ offset}`.
     ///
     /// # Errors

@@ -69,8 +69,9 @@ pub(super) fn trajectory(run: &Run<'_>) -> String {
 
 pub(super) fn contacts(run: &Run<'_>) -> Result<String, CliError> {
     let scene = run.scene.simulator.scene();
-    let mut text = String::from("step,t,colliding,collider,sample,status,distance,alignment");
-    for vector in ["position", "force", "elastic", "damping", "friction"] {
+    let mut text =
+        String::from("step,t,colliding,collider,sample,status,distance,alignment,weight");
+    for vector in ["position", "normal", "force", "elastic", "damping", "viscous", "coulomb"] {
         for axis in ["x", "y", "z"] {
             let _ = write!(text, ",{vector}_{axis}");
         }
@@ -87,12 +88,34 @@ pub(super) fn contacts(run: &Run<'_>) -> Result<String, CliError> {
                 c.sample.to_string(),
                 status(c.status).into(),
             ];
-            row.extend(numbers([&c.distance, &c.alignment]));
-            let vectors: [&Vector3<f64>; 5] =
-                [&c.position, &c.force, &c.elastic, &c.damping, &c.friction];
+            row.extend(numbers([&c.distance, &c.alignment, &c.weight]));
+            let vectors: [&Vector3<f64>; 7] =
+                [&c.position, &c.normal, &c.force, &c.elastic, &c.damping, &c.viscous, &c.coulomb];
             row.extend(vectors.iter().flat_map(|v| numbers(v.iter())));
             push(&mut text, row);
         }
+    }
+    Ok(text)
+}
+
+pub(super) fn forces(run: &Run<'_>) -> Result<String, CliError> {
+    let scene = run.scene.simulator.scene();
+    let mut text = String::from("step,t");
+    for body in &scene.bodies {
+        for vector in ["force", "torque"] {
+            for axis in ["x", "y", "z"] {
+                let _ = write!(text, ",{}.{vector}_{axis}", body.name);
+            }
+        }
+    }
+    text.push('\n');
+    for step in 0..run.steps {
+        let (simulator, parameters) = (&run.scene.simulator, &run.scene.parameters);
+        let mut row = vec![(step + 1).to_string(), format!("{:?}", run.times[step + 1])];
+        for w in simulator.net_contact(run.trajectory, parameters, step)? {
+            row.extend(numbers(w.force.iter().chain(w.torque.iter())));
+        }
+        push(&mut text, row);
     }
     Ok(text)
 }

@@ -18,6 +18,12 @@ pub struct Actor {
     pub fixed: bool,
     /// Whether gravity acts on it.
     pub gravity: bool,
+    /// Contact layer; `default` if none is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub layer: Option<String>,
+    /// The actor that this one is nested in, for filters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
     /// Initial velocity of the centre of mass \[m/s\], world.
     pub velocity: [f64; 3],
     /// Initial angular velocity \[rad/s\], world.
@@ -61,6 +67,8 @@ impl Default for Actor {
             name: String::new(),
             fixed: false,
             gravity: true,
+            layer: None,
+            parent: None,
             velocity: [0.0; 3],
             angular_velocity: [0.0; 3],
             mass: None,

@@ -29,6 +29,9 @@ pub struct SceneFile {
     /// Ordered pairs (colliding, collider) that may not touch.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub disable: Vec<[String; 2]>,
+    /// `[[filter]]`: which layers and actors are allowed to touch; later ones replace earlier ones.
+    #[serde(rename = "filter", skip_serializing_if = "Vec::is_empty")]
+    pub filters: Vec<FilterRule>,
     /// `[solver]`: method, time grid, tolerances.
     pub solver: Solver,
     /// `[[actor]]`: the bodies.
@@ -54,6 +57,7 @@ impl Default for SceneFile {
             gravity: [0.0, 0.0, -9.81],
             only: None,
             disable: Vec::new(),
+            filters: Vec::new(),
             solver: Solver::default(),
             actors: Vec::new(),
             pairs: Vec::new(),
@@ -132,6 +136,26 @@ impl Default for Solver {
             on_failure: newton.on_failure,
         }
     }
+}
+
+/// `[[filter]]`: enables or disables contact between two layers or two actors.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a filter: a table")]
+pub struct FilterRule {
+    /// Two layers, the first of colliding actors, the second of colliders.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layers: Option<[String; 2]>,
+    /// Two actors, the first colliding, the second the collider; instead of `layers`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actors: Option<[String; 2]>,
+    /// Whether they are allowed to touch.
+    pub enable: bool,
+    /// Not for the reverse direction.
+    #[serde(default)]
+    pub one_way: bool,
+    /// For everything nested in the two actors too.
+    #[serde(default)]
+    pub nested: bool,
 }
 
 /// `[[pair]]`: values that replace the combined ones of two actors, whichever is colliding.

@@ -129,11 +129,41 @@ shape.box = { half_extents = [1, 1, 1] }
 
 #[test]
 fn pairs_are_all_but_the_disabled_or_only_the_named() {
-    let pairs = |head: &str| build(&format!("{head}{TWO}")).simulator.scene().pairs.clone();
+    let pairs = |head: &str| build(&format!("{head}{TWO}")).simulator.scene().pairs();
     assert_eq!(pairs(""), [(0, 1), (1, 0)]);
     assert_eq!(pairs("disable = [['a', 'b']]"), [(1, 0)]);
     assert_eq!(pairs("only = [['a', 'b']]"), [(0, 1)]);
     assert_eq!(pairs("only = []"), []);
+}
+
+#[test]
+fn filters_gate_layers_and_actors_in_the_order_of_the_file() {
+    let pairs = |layers: [&str; 2], filters: &str| {
+        let mut scene = TWO.to_string();
+        for (name, layer) in ["a", "b"].iter().zip(layers) {
+            let named = format!("name = '{name}'\n");
+            scene = scene.replace(&named, &format!("{named}layer = '{layer}'\n"));
+        }
+        build(&format!("{scene}{filters}")).simulator.scene().pairs()
+    };
+    let layers = "[[filter]]\nlayers = ['x', 'y']\nenable = false\n";
+    let one_way = "[[filter]]\nlayers = ['x', 'y']\nenable = false\none_way = true\n";
+    let actors = "[[filter]]\nactors = ['a', 'b']\nenable = true\n";
+    let off = "[[filter]]\nactors = ['a', 'b']\nenable = false\none_way = true\n";
+    assert_eq!(pairs(["x", "y"], layers), []);
+    assert_eq!(pairs(["x", "y"], one_way), [(1, 0)]);
+    assert_eq!(pairs(["x", "y"], &format!("{layers}{actors}")), []);
+    assert_eq!(pairs(["x", "y"], &format!("{off}{actors}")), [(0, 1), (1, 0)]);
+    assert_eq!(pairs(["x", "y"], &format!("{actors}{off}")), [(1, 0)]);
+}
+
+#[test]
+fn nested_filter_reaches_the_children() {
+    let child =
+        "[[actor]]\nname = 'c'\nparent = 'a'\nmass = 1\nshape.box = { half_extents = [1, 1, 1] }\n";
+    let filter = "[[filter]]\nactors = ['a', 'b']\nenable = false\nnested = true\none_way = true\n";
+    let scene = build(&format!("{TWO}{child}{filter}"));
+    assert_eq!(scene.simulator.scene().pairs(), [(0, 2), (1, 0), (1, 2), (2, 0)]);
 }
 
 #[test]

@@ -80,11 +80,11 @@ fn sizes_beyond_reason_are_refused() {
             &["7680000 samples", "at most 2000000"],
         ),
     ]);
-    let many = "[[actor]]\nname = 'a'\n".repeat(1001);
+    let many = "[[actor]]\nname = 'a'\n".repeat(10_001);
     let message = refusal(&format!("[solver]\ndt = 1\nsteps = 1\n{many}")).to_string();
-    assert!(message.contains("1001 actors, allowed: 1 to 1000 actors"), "{message}");
+    assert!(message.contains("10001 actors, allowed: 1 to 10 000 actors"), "{message}");
     let message = refusal("[solver]\ndt = 1\nsteps = 1").to_string();
-    assert!(message.contains("0 actors, allowed: 1 to 1000"), "{message}");
+    assert!(message.contains("0 actors, allowed: 1 to 10 000"), "{message}");
 }
 
 #[test]

@@ -243,3 +243,27 @@ fn undefined_schedule_and_two_forms_at_once_are_refused() {
         ),
     ]);
 }
+
+#[test]
+fn filters_of_unknown_layers_and_actors_and_circular_nesting_are_refused() {
+    let filter = |lines: &str| format!("k = 1e9\n[[filter]]\n{lines}");
+    let layer = filter("layers = ['robot', 'default']\nenable = false");
+    let actor = filter("actors = ['cube', 'cub']\nenable = false");
+    let both =
+        filter("actors = ['cube', 'ground']\nlayers = ['default', 'default']\nenable = false");
+    let nested = filter("layers = ['default', 'default']\nenable = false\nnested = true");
+    check(&[
+        ("k = 1e9", &layer, 17, "filter[0]:", &["'robot'", "there are: default"]),
+        ("k = 1e9", &actor, 18, "filter[0].actors[1]:", &["cub", "ground, cube"]),
+        ("k = 1e9", &both, 17, "filter[0]:", &["layers and actors", "either"]),
+        ("k = 1e9", &nested, 20, "filter[0].nested:", &["true", "no nested actors"]),
+        (
+            "mass = 0.4",
+            "mass = 0.4\nparent = 'cube'",
+            12,
+            "actor[1].parent:",
+            &["nested in itself"],
+        ),
+        ("mass = 0.4", "mass = 0.4\nlayer = ''", 12, "actor[1].layer:", &["a name"]),
+    ]);
+}

@@ -1,0 +1,255 @@
+//! One stage of a scene of many bodies: near pairs, islands, a Newton solve for each.
+//!
+//! An island is a set of dynamic bodies whose boxes meet, directly or through others; static bodies join nothing. The box of
+//! a body contains it at the start of the stage and where its velocity would carry it, with some slack. A
+//! solution that leaves its box may have missed a contact: the boxes grow and the stage is solved again. Islands are
+//! independent, so they are solved in parallel, each in one thread: the same bits for any number of threads.
+
+use crate::factors::{IslandFactors, IslandMatrix};
+use crate::linalg::blocks::BLOCK;
+use crate::linalg::{BlockFactors, Elimination};
+use crate::newton::{self, Failure, Matrix, NewtonSettings, Problem, StageStats, Workspace};
+use crate::state::BodyState;
+use crate::system::{Pair, Part, Stage, System, join};
+use osculate_geometry::broad_phase::Aabb;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// The most bodies of an island whose matrix is factorised as a dense one.
+const DENSE: usize = 4;
+
+/// Share of a step's own motion by which a box is larger, and the least share of the body's size.
+const SLACK: (f64, f64) = (0.5, 0.02);
+
+/// How often boxes grow before every pair is looked at.
+const GROWTHS: usize = 6;
+
+/// Bodies that can touch during a stage, directly or through others.
+#[derive(Clone, Debug, Default)]
+struct Island {
+    /// Bodies by slot: the dynamic ones, ascending, then the static ones that they may touch.
+    bodies: Vec<usize>,
+    /// First unknown of each slot.
+    unknown: Vec<Option<usize>>,
+    pairs: Vec<Pair<f64>>,
+    edges: Vec<(u32, u32)>,
+}
+
+impl Island {
+    fn dynamic(&self) -> usize {
+        self.unknown.iter().flatten().count()
+    }
+
+    fn part(&self) -> Part<'_, f64> {
+        Part {
+            bodies: &self.bodies,
+            unknown: &self.unknown,
+            unknowns: BLOCK * self.dynamic(),
+            pairs: &self.pairs,
+            edges: &self.edges,
+        }
+    }
+}
+
+/// Orders of elimination of the last stage's islands: the next stage has mostly the same.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Plans(Vec<Arc<Elimination>>);
+
+impl Plans {
+    fn find(&self, nodes: usize, edges: &[(u32, u32)]) -> Arc<Elimination> {
+        let known = self.0.iter().find(|plan| plan.is_of(nodes, edges));
+        known.map_or_else(|| Arc::new(Elimination::new(nodes, edges)), Arc::clone)
+    }
+}
+
+/// What an island's solve gives.
+struct Solved {
+    now: Vec<BodyState>,
+    stats: StageStats,
+    factors: IslandFactors,
+    plan: Option<Arc<Elimination>>,
+    /// The dynamic body with the largest residual.
+    worst: usize,
+}
+
+/// What a stage's solve gives.
+pub(crate) struct StageSolution {
+    /// Iterations of the island that took most; residual and tolerance of the worst.
+    pub(crate) stats: StageStats,
+    pub(crate) factors: Vec<IslandFactors>,
+    /// The body with the largest residual, counted among the dynamic ones.
+    pub(crate) worst: usize,
+}
+
+/// Solves a stage from the guess in `now`.
+pub(crate) fn solve(
+    system: &System<'_, f64>,
+    stage: &Stage<'_, f64>,
+    settings: &NewtonSettings,
+    plans: &mut Plans,
+    now: &mut [BodyState],
+) -> Result<StageSolution, Failure> {
+    let guess = now.to_vec();
+    let mut boxes = boxes(system, stage.start, &guess);
+    let mut growth = 0;
+    loop {
+        let islands = islands(system, &boxes);
+        let solved: Vec<_> = islands
+            .par_iter()
+            .map(|island| solve_island(system, stage, settings, plans, island, &guess))
+            .collect::<Result<_, _>>()?;
+        for (island, solved) in islands.iter().zip(&solved) {
+            for (&body, state) in island.bodies.iter().zip(&solved.now).take(island.dynamic()) {
+                now[body] = *state;
+            }
+        }
+        growth += 1;
+        if !grow(system, now, &mut boxes, growth) {
+            return Ok(collect(solved, plans));
+        }
+    }
+}
+
+/// Boxes that contain start and guess, with slack.
+fn boxes(system: &System<'_, f64>, start: &[BodyState], guess: &[BodyState]) -> Vec<Option<Aabb>> {
+    let one = |i: usize| {
+        let motion = (guess[i].center - start[i].center).norm();
+        let first = system.bounds(i, &start[i], 0.0)?;
+        let slack = SLACK.0 * motion + SLACK.1 * (first.max - first.min).max();
+        Some(first.union(&system.bounds(i, &guess[i], 0.0)?).padded(slack))
+    };
+    (0..system.bodies.len()).map(one).collect()
+}
+
+/// Makes the boxes of bodies that left theirs larger; returns whether there were any.
+fn grow(
+    system: &System<'_, f64>,
+    now: &[BodyState],
+    boxes: &mut [Option<Aabb>],
+    growth: usize,
+) -> bool {
+    let mut grown = false;
+    for (i, place) in boxes.iter_mut().enumerate() {
+        let (Some(own), Some(found)) = (*place, system.bounds(i, &now[i], 0.0)) else { continue };
+        if system.unknown[i].is_some() && !own.contains(&found) {
+            let slack = SLACK.1 * (1 << growth) as f64 * (found.max - found.min).max();
+            *place = (growth < GROWTHS).then(|| own.union(&found).padded(slack));
+            grown = true;
+        }
+    }
+    grown
+}
+
+/// Islands in the order of their first bodies, with their pairs.
+fn islands(system: &System<'_, f64>, boxes: &[Option<Aabb>]) -> Vec<Island> {
+    let pairs = system.pairs_of(boxes);
+    let mut root: Vec<usize> = (0..boxes.len()).collect();
+    fn find(root: &mut [usize], mut i: usize) -> usize {
+        while root[i] != i {
+            root[i] = root[root[i]];
+            i = root[i];
+        }
+        i
+    }
+    for pair in pairs.iter().filter(|p| p.moving.colliding && p.moving.collider) {
+        let (a, b) = (find(&mut root, pair.a), find(&mut root, pair.b));
+        root[a.max(b)] = a.min(b);
+    }
+    let mut place = vec![usize::MAX; boxes.len()];
+    let mut islands: Vec<Island> = Vec::new();
+    let mut slot = vec![0; boxes.len()];
+    for i in (0..boxes.len()).filter(|&i| system.unknown[i].is_some()) {
+        let root = find(&mut root, i);
+        if place[root] == usize::MAX {
+            place[root] = islands.len();
+            islands.push(Island::default());
+        }
+        let island = &mut islands[place[root]];
+        slot[i] = island.bodies.len();
+        island.unknown.push(Some(BLOCK * island.bodies.len()));
+        island.bodies.push(i);
+        place[i] = place[root];
+    }
+    for mut pair in pairs {
+        let moving = if pair.moving.colliding { pair.a } else { pair.b };
+        let island = &mut islands[place[moving]];
+        for (side, body) in [pair.a, pair.b].into_iter().enumerate() {
+            pair.slots[side] =
+                if system.unknown[body].is_some() { slot[body] } else { island.static_slot(body) };
+        }
+        island.pairs.push(pair);
+    }
+    for island in &mut islands {
+        island.edges = join(&mut island.pairs, &island.unknown);
+    }
+    islands
+}
+
+impl Island {
+    /// The slot of a static body, which it gets when it is first asked for.
+    fn static_slot(&mut self, body: usize) -> usize {
+        let first = self.dynamic();
+        let found = self.bodies[first..].iter().position(|&b| b == body);
+        found.map_or_else(
+            || {
+                self.bodies.push(body);
+                self.unknown.push(None);
+                self.bodies.len() - 1
+            },
+            |i| first + i,
+        )
+    }
+}
+
+fn solve_island(
+    system: &System<'_, f64>,
+    stage: &Stage<'_, f64>,
+    settings: &NewtonSettings,
+    plans: &Plans,
+    island: &Island,
+    guess: &[BodyState],
+) -> Result<Solved, Failure> {
+    let of = |states: &[BodyState]| island.bodies.iter().map(|&b| states[b]).collect::<Vec<_>>();
+    let (mut now, start) = (of(guess), of(stage.start));
+    let local = Stage { now: &[], start: &start, ..*stage };
+    let (part, count) = (island.part(), island.dynamic());
+    let mut work = Workspace::default();
+    work.prepare(system, &part);
+    let plan = (count > DENSE).then(|| plans.find(count, &island.edges));
+    let mut matrix = match &plan {
+        None => IslandMatrix::Dense(vec![0.0; 36 * count * count], vec![0; BLOCK * count]),
+        Some(plan) => IslandMatrix::Blocks(BlockFactors::new(Arc::clone(plan))),
+    };
+    let factors = match &mut matrix {
+        IslandMatrix::Dense(lu, pivots) => Matrix::Dense(lu, pivots),
+        IslandMatrix::Blocks(factors) => Matrix::Blocks(factors),
+    };
+    let nodes = island.bodies[..count].iter();
+    let nodes = nodes.map(|&b| system.unknown[b].map_or(0, |at| (at / BLOCK) as u32));
+    let nodes: Vec<u32> = nodes.collect();
+    let scene_unknown = |i: usize| BLOCK * nodes[i / BLOCK] as usize + i % BLOCK;
+    let problem = Problem { system, part: &part, stage: &local };
+    let stats = newton::solve(&problem, settings, &mut work, &mut now, factors);
+    let stats = stats.map_err(|failure| failure.map(scene_unknown))?;
+    let worst = nodes[work.worst_body()] as usize;
+    Ok(Solved { now, stats, worst, plan, factors: IslandFactors { nodes, matrix } })
+}
+
+fn collect(solved: Vec<Solved>, plans: &mut Plans) -> StageSolution {
+    let mut stats = StageStats { converged: true, ..StageStats::default() };
+    let (mut worst, mut excess) = (0, -1.0);
+    plans.0.clear();
+    let mut factors = Vec::with_capacity(solved.len());
+    for island in solved {
+        stats.iterations = stats.iterations.max(island.stats.iterations);
+        stats.converged &= island.stats.converged;
+        let ratio = island.stats.residual / island.stats.tolerance.max(f64::MIN_POSITIVE);
+        if ratio > excess {
+            (stats.residual, stats.tolerance) = (island.stats.residual, island.stats.tolerance);
+            (worst, excess) = (island.worst, ratio);
+        }
+        plans.0.extend(island.plan);
+        factors.push(island.factors);
+    }
+    StageSolution { stats, factors, worst }
+}

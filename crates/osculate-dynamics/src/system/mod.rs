@@ -1,0 +1,381 @@
+//! The stage residual `r(q; q⁰, v⁰, θ)`, its Jacobian `K = ∂r/∂q`, and the pullback of `r·λ`.
+//!
+//! ```text
+//! r_c = m (c − c⁰ − Δt v⁰)/Δt² − m g − F − Σ f
+//! r_θ = −axial(R J (R̃ − R)ᵀ)/Δt² − τ − Σ torques    R̃ = (1 + Δt W⁰) R⁰,  J = tr(I)/2·1 − I
+//! K_θθ = (tr(M) 1 − M)/Δt² + …                       M = R J R̃ᵀ
+//! ```
+//!
+//! `r_θ` is the derivative of `Φ_rot = −tr(R J R̃ᵀ)/Δt²` along `exp(δθ) R`; `axial(R J Rᵀ) = 0` is subtracted, so that
+//! products are of the size of the difference and not of the rotations (four digits at Δt = 1 ms). Contacts are found anew at every
+//! evaluation. Generic over the scalar: f64 for Newton, jets for the tangent and for second derivatives.
+
+mod inertia;
+mod pairs;
+mod pull;
+
+pub(crate) use pairs::{Pair, join};
+pub(crate) use pull::SystemBar;
+
+use crate::linalg::BlockMatrix;
+use crate::linalg::blocks::{BLOCK, Block};
+use crate::parameters::{BodyParameters, Parameters, Wrench};
+use crate::state::BodyState;
+use crate::{Scene, SceneError};
+use nalgebra::{Matrix3, Vector3};
+use osculate_contact::assembly::{Blocks, PairStage, Wrenches};
+use osculate_contact::kinematics::Pullback;
+use osculate_contact::{ContactLaw, ContactParams, DissipationSchedule, PairOverride};
+use osculate_geometry::broad_phase::Aabb;
+use osculate_geometry::collider::Collider;
+use osculate_geometry::quadrature::SurfaceSamples;
+use osculate_math::{Scalar, lift, mat3, real};
+use rayon::prelude::*;
+use std::borrow::Cow;
+
+/// What inertia needs of a body.
+#[derive(Clone, Debug)]
+pub(crate) struct Inertial<T> {
+    pub(crate) mass: T,
+    /// `J = tr(I)/2·1 − I`, body axes.
+    pub(crate) second_moment: Matrix3<T>,
+    pub(crate) center: Vector3<T>,
+    /// Samples relative to the centre of mass, body axes.
+    pub(crate) points: Vec<Vector3<T>>,
+    /// Radius about the centre of mass that encloses the samples \[m\].
+    reach: f64,
+    /// Box about the samples and about all that is within the threshold of the collider, relative to the centre of
+    /// mass, body axes; `None` if the collider is unbounded.
+    bounds: Option<Aabb>,
+    has_gravity: bool,
+}
+
+/// Poses, start and duration of a stage by slot, and the wrenches of its step (one a dynamic body of the scene, or none).
+#[derive(Clone, Copy)]
+pub(crate) struct Stage<'a, T> {
+    pub(crate) now: &'a [BodyState<T>],
+    pub(crate) start: &'a [BodyState<T>],
+    pub(crate) duration: f64,
+    pub(crate) wrenches: &'a [Wrench<T>],
+}
+
+/// The part of a scene that one evaluation looks at: the whole, or an island. Each of its bodies has a slot, in which its states
+/// stand, and its unknowns.
+#[derive(Clone, Copy)]
+pub(crate) struct Part<'a, T> {
+    /// Body of each slot.
+    pub(crate) bodies: &'a [usize],
+    /// First unknown of each slot; `None` for static bodies.
+    pub(crate) unknown: &'a [Option<usize>],
+    pub(crate) unknowns: usize,
+    pub(crate) pairs: &'a [Pair<T>],
+    /// Pairs `(i, j)`, `i < j`, of dynamic bodies (by unknowns/6) that share a block.
+    pub(crate) edges: &'a [(u32, u32)],
+}
+
+/// A scene with the numbers of one evaluation.
+#[derive(Clone, Debug)]
+pub(crate) struct System<'s, T> {
+    pub(crate) law: ContactLaw,
+    pub(crate) bodies: Vec<Inertial<T>>,
+    /// First unknown of each body; `None` for static ones.
+    pub(crate) unknown: Vec<Option<usize>>,
+    pub(crate) unknowns: usize,
+    pub(crate) gravity: Vector3<T>,
+    pub(crate) scene: &'s Scene,
+    contact: Vec<ContactParams<T>>,
+    overrides: Vec<PairOverride<T>>,
+    colliders: Vec<Option<Collider<T>>>,
+    samples: Vec<Option<&'s SurfaceSamples>>,
+    /// Every body has the slot of its index.
+    slots: Vec<usize>,
+    /// Every pair there is, and the edges: where they are few enough not to look for near ones.
+    every: Option<Joined<T>>,
+}
+
+/// Pairs, and the edges of the graph that they join bodies to.
+type Joined<T> = (Vec<Pair<T>>, Vec<(u32, u32)>);
+
+/// The most unknowns of a scene whose pairs are all looked at, in one dense system.
+pub(crate) const SMALL: usize = 4 * BLOCK;
+
+/// The least pairs of a part that are evaluated in parallel.
+const PARALLEL: usize = 128;
+
+impl<T: Scalar> Inertial<T> {
+    fn new(p: &BodyParameters<T>, has_gravity: bool) -> Self {
+        let points: Vec<_> = p.points.iter().map(|x| x - p.center).collect();
+        let reach = points.iter().map(|x| real(x).norm()).fold(0.0, f64::max);
+        let half_trace = p.inertia.trace() * 0.5;
+        let second_moment = Matrix3::from_diagonal_element(half_trace) - p.inertia;
+        let bounds = Self::bounds(p, &points);
+        Self { mass: p.mass, second_moment, center: p.center, points, reach, bounds, has_gravity }
+    }
+
+    fn bounds(p: &BodyParameters<T>, points: &[Vector3<T>]) -> Option<Aabb> {
+        let points: Vec<_> = points.iter().map(real).collect();
+        let samples = Aabb::of_points(&points);
+        let Some(collider) = &p.collider else {
+            let o = Vector3::zeros();
+            return Some(samples.unwrap_or(Aabb { min: o, max: o }));
+        };
+        let threshold = p.contact.threshold.re() + p.contact.threshold_padding.re();
+        let field = collider.real().bounds(threshold.max(0.0))?;
+        let field = field.moved(&Matrix3::identity(), &-real(&p.center));
+        Some(samples.map_or(field, |s| s.union(&field)))
+    }
+}
+
+impl<'s, T: Scalar> System<'s, T> {
+    /// The scene with the numbers given.
+    pub(crate) fn new(
+        scene: &'s Scene,
+        law: ContactLaw,
+        p: &Parameters<T>,
+    ) -> Result<Self, SceneError> {
+        if p.bodies.len() != scene.bodies.len() {
+            return Err(SceneError::Count {
+                what: "bodies of the parameters",
+                found: p.bodies.len(),
+                expected: scene.bodies.len(),
+            });
+        }
+        let mut unknowns = 0;
+        let unknown = scene.bodies.iter().map(|b| {
+            b.is_dynamic().then(|| {
+                unknowns += BLOCK;
+                unknowns - BLOCK
+            })
+        });
+        let unknown: Vec<_> = unknown.collect();
+        let bodies = p.bodies.iter().zip(&scene.bodies);
+        let mut system = Self {
+            law,
+            bodies: bodies.map(|(p, b)| Inertial::new(p, b.gravity)).collect(),
+            unknown,
+            unknowns,
+            gravity: p.gravity,
+            scene,
+            contact: p.bodies.iter().map(|b| b.contact).collect(),
+            overrides: p.overrides.clone(),
+            colliders: p.bodies.iter().map(|b| b.collider).collect(),
+            samples: scene.bodies.iter().map(|b| b.samples.as_ref()).collect(),
+            slots: (0..scene.bodies.len()).collect(),
+            every: None,
+        };
+        if unknowns <= SMALL {
+            let pairs = scene.pairs().into_iter();
+            let mut pairs: Vec<_> = pairs.map(|(a, b)| system.pair(a, b)).collect();
+            let edges = join(&mut pairs, &system.unknown);
+            system.every = Some((pairs, edges));
+        }
+        Ok(system)
+    }
+
+    /// Whether the scene is small: all its pairs are looked at, in one dense system.
+    pub(crate) fn is_small(&self) -> bool {
+        self.every.is_some()
+    }
+
+    /// Calls `f` with the whole scene and the pairs of it that can touch at a stage.
+    pub(crate) fn with_whole<R>(
+        &self,
+        stage: &Stage<'_, T>,
+        f: impl FnOnce(&Part<'_, T>) -> R,
+    ) -> R {
+        let whole = match &self.every {
+            Some((pairs, edges)) => (Cow::Borrowed(pairs), Cow::Borrowed(edges)),
+            None => {
+                let (pairs, edges) = self.near_pairs(stage);
+                (Cow::Owned(pairs), Cow::Owned(edges))
+            }
+        };
+        f(&Part {
+            bodies: &self.slots,
+            unknown: &self.unknown,
+            unknowns: self.unknowns,
+            pairs: &whole.0,
+            edges: &whole.1,
+        })
+    }
+
+    /// The pair at a stage, or `None` where no sample can be near.
+    pub(crate) fn pair_stage<'a>(
+        &'a self,
+        pair: &'a Pair<T>,
+        stage: &Stage<'_, T>,
+    ) -> Option<PairStage<'a, T>> {
+        let (a, b) = (&self.bodies[pair.a], &self.bodies[pair.b]);
+        let (collider, samples) = (self.colliders[pair.b].as_ref()?, self.samples[pair.a]?);
+        let [slot_a, slot_b] = pair.slots;
+        let pullback = |states: &[BodyState<T>]| {
+            Pullback::new(&states[slot_a].pose(), &states[slot_b].pose(), b.center)
+        };
+        let (now, start) = (pullback(stage.now), pullback(stage.start));
+        // Every field that ships is 1-Lipschitz: no sample is nearer than its body's centre less the reach.
+        let real_collider = collider.real();
+        let limit = pair.params.threshold.re() + a.reach;
+        let near = |p: &Pullback<T>| {
+            real_collider.phi(&(real(&p.offset) + real(&p.collider_center))) < limit
+        };
+        let explicit = self.law.schedule == DissipationSchedule::StageStart;
+        (near(&now) || (explicit && near(&start))).then_some(PairStage {
+            law: &self.law,
+            params: &pair.params,
+            collider,
+            points: &a.points,
+            weights: samples.weights(),
+            normals: samples.normals(),
+            now,
+            start,
+            duration: stage.duration,
+        })
+    }
+
+    /// Writes the residual; returns the scale of the forces in it \[N\].
+    pub(crate) fn residual(&self, part: &Part<'_, T>, stage: &Stage<'_, T>, r: &mut [T]) -> f64 {
+        let mut magnitude = self.inertial_residual(part, stage, r);
+        let force = |pair: &Pair<T>| {
+            let p = self.pair_stage(pair, stage)?;
+            let mut wrenches = Wrenches::default();
+            p.add_forces(&mut wrenches);
+            Some(wrenches)
+        };
+        in_order(part.pairs, force, |pair, wrenches| {
+            magnitude += wrenches.magnitude;
+            scatter(part, pair, stage, &wrenches, r);
+        });
+        magnitude
+    }
+
+    /// Writes residual and Jacobian; returns the scale of the forces \[N\].
+    pub(crate) fn residual_and_jacobian(
+        &self,
+        part: &Part<'_, T>,
+        stage: &Stage<'_, T>,
+        r: &mut [T],
+        k: &mut BlockMatrix<T>,
+    ) -> f64 {
+        let mut magnitude = self.inertial_residual(part, stage, r);
+        k.clear();
+        self.inertial_jacobian(part, stage, k);
+        let force = |pair: &Pair<T>| {
+            let p = self.pair_stage(pair, stage)?;
+            let (mut wrenches, mut blocks) = (Wrenches::default(), Blocks::default());
+            p.add_forces_and_jacobian(pair.moving, &mut wrenches, &mut blocks);
+            (wrenches.magnitude > 0.0).then_some((wrenches, blocks))
+        };
+        in_order(part.pairs, force, |pair, (wrenches, blocks)| {
+            magnitude += wrenches.magnitude;
+            scatter(part, pair, stage, &wrenches, r);
+            scatter_blocks(part, pair, stage, &blocks, k);
+        });
+        magnitude
+    }
+
+    /// The matrix of the whole scene at a stage.
+    pub(crate) fn whole_matrix(&self, stage: &Stage<'_, T>) -> BlockMatrix<T> {
+        let (mut r, mut k) = (vec![T::zero(); self.unknowns], BlockMatrix::default());
+        self.with_whole(stage, |part| {
+            k.reset(self.unknowns / BLOCK, part.edges);
+            self.residual_and_jacobian(part, stage, &mut r, &mut k);
+        });
+        k
+    }
+}
+
+/// Calls `take` with what `make` makes of each pair, in the order of the pairs for any number of threads.
+fn in_order<T: Scalar, R: Send>(
+    pairs: &[Pair<T>],
+    make: impl Fn(&Pair<T>) -> Option<R> + Send + Sync,
+    mut take: impl FnMut(&Pair<T>, R),
+) {
+    if pairs.len() < PARALLEL {
+        for pair in pairs {
+            if let Some(made) = make(pair) {
+                take(pair, made);
+            }
+        }
+    } else {
+        let all = pairs.par_iter().with_min_len(PARALLEL / 8).map(make);
+        let made: Vec<Option<R>> = all.collect();
+        for (pair, made) in pairs.iter().zip(made) {
+            if let Some(made) = made {
+                take(pair, made);
+            }
+        }
+    }
+}
+
+/// Subtracts contact forces from the residual, in world axes.
+fn scatter<T: Scalar>(
+    part: &Part<'_, T>,
+    pair: &Pair<T>,
+    stage: &Stage<'_, T>,
+    w: &Wrenches<T>,
+    r: &mut [T],
+) {
+    let rotation = stage.now[pair.slots[1]].rotation;
+    let mut put = |slot: usize, force: Vector3<T>, torque: Vector3<T>| {
+        if let Some(at) = part.unknown[slot] {
+            for k in 0..3 {
+                r[at + k] += force[k];
+                r[at + 3 + k] += torque[k];
+            }
+        }
+    };
+    let force = mat3::apply(&rotation, &w.force);
+    put(pair.slots[0], -force, -mat3::apply(&rotation, &w.torque_a));
+    put(pair.slots[1], force, mat3::apply(&rotation, &w.torque_b));
+}
+
+fn scatter_blocks<T: Scalar>(
+    part: &Part<'_, T>,
+    pair: &Pair<T>,
+    stage: &Stage<'_, T>,
+    blocks: &Blocks<T>,
+    k: &mut BlockMatrix<T>,
+) {
+    let rotation = stage.now[pair.slots[1]].rotation;
+    let node = pair.slots.map(|slot| part.unknown[slot].map(|x| x / BLOCK));
+    for (side, own) in node.into_iter().enumerate() {
+        let Some(own) = own else { continue };
+        add_quarters(&mut k.diagonal[own], blocks, &rotation, (side, side));
+    }
+    if let (Some(edge), [Some(a), Some(b)]) = (pair.edge, node) {
+        let [upper, lower] = &mut k.off[edge as usize];
+        let (ab, ba) = if a < b { (upper, lower) } else { (lower, upper) };
+        add_quarters(ab, blocks, &rotation, (0, 1));
+        add_quarters(ba, blocks, &rotation, (1, 0));
+    }
+}
+
+/// Adds the four 3×3 blocks of row body and column body, turned to the world.
+fn add_quarters<T: Scalar>(
+    to: &mut Block<T>,
+    blocks: &Blocks<T>,
+    rotation: &Matrix3<T>,
+    (row, column): (usize, usize),
+) {
+    for i in 0..2 {
+        for j in 0..2 {
+            let block = &blocks.0[2 * row + i][2 * column + j];
+            let world = mat3::mul_transposed(&mat3::mul(rotation, block), rotation);
+            for m in 0..3 {
+                for n in 0..3 {
+                    to[(3 * i + m) * BLOCK + 3 * j + n] += world[(m, n)];
+                }
+            }
+        }
+    }
+}
+
+/// A constant body state in another scalar.
+pub(crate) fn lift_state<T: Scalar>(y: &BodyState) -> BodyState<T> {
+    BodyState {
+        center: lift(&y.center),
+        rotation: y.rotation.map(T::from),
+        velocity: lift(&y.velocity),
+        rate: y.rate.map(T::from),
+    }
+}
