@@ -142,7 +142,7 @@ fn two_free_bodies_rebound_as_their_reduced_mass_and_keep_their_momentum() {
             let slab = Vector3::new(0.1, 0.1, 0.05);
             lower.collider = Some(Collider::cuboid(Vector3::zeros(), slab).unwrap());
             if both_roles {
-                upper.collider = lower.collider;
+                upper.collider = lower.collider.clone();
                 // The lower block samples its upper face.
                 lower.pose.rotation =
                     osculate_math::so3::exp(&(Vector3::x() * std::f64::consts::PI));

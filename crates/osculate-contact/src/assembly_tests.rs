@@ -3,12 +3,13 @@
 use super::*;
 use crate::FrictionRamp;
 use crate::sample::Status;
+use crate::test_fields;
 use osculate_math::{Jet, se3::Pose, so3};
 
 /// Exact derivatives computed twice: rounding only, relative to the largest entry.
 const EXACT: f64 = 1e-12;
 const DURATION: f64 = 0.01;
-/// Poses now (12) and at stage start (12), parameters (8), dimensions (6), centre of the collider (3).
+/// Poses now (12) and at stage start (12), parameters (8), dimensions (7), centre of the collider (3).
 const DIRECTIONS: usize = 24 + PAIR_PARAMETERS + DIMENSIONS + 3;
 
 /// What a pair depends on.
@@ -44,15 +45,18 @@ fn params(collider_normal: bool) -> PairParams {
 }
 
 /// Colliders with a point of their surface and the normal there.
-fn colliders() -> [(Collider, Vector3<f64>, Vector3<f64>); 4] {
+fn colliders() -> [(Collider, Vector3<f64>, Vector3<f64>); 6] {
     let n = Vector3::new(0.0, 0.6, 0.8);
     let edge = Vector3::new(1.0, 0.0, 1.0).normalize();
+    let grid_surface = test_fields::grid_surface();
     let cuboid = Collider::cuboid(Vector3::zeros(), Vector3::new(0.5, 0.6, 0.7)).unwrap();
     [
         (Collider::half_space(n * 1.7, 0.2).unwrap(), n * 0.2 + Vector3::new(0.3, 0.08, -0.06), n),
         (Collider::sphere(Vector3::zeros(), 0.8).unwrap(), n * 0.8, n),
-        (cuboid, Vector3::new(0.1, 0.2, 0.7), Vector3::z()),
+        (cuboid.clone(), Vector3::new(0.1, 0.2, 0.7), Vector3::z()),
         (cuboid, Vector3::new(0.5, 0.2, 0.7), edge),
+        (test_fields::grid(), grid_surface.0, grid_surface.1),
+        (test_fields::mesh(), Vector3::new(0.5, 0.2, 0.7) * test_fields::SCALE, edge),
     ]
 }
 
@@ -161,7 +165,7 @@ impl Pair {
         );
         x.collider =
             x.collider.with_dimensions(&std::array::from_fn(|j| at(dimensions[j].re, 32 + j)));
-        x.center += v(38);
+        x.center += v(32 + DIMENSIONS);
         x
     }
 
@@ -188,7 +192,7 @@ fn for_every_pair(mut check: impl FnMut(&str, &Pair)) {
             for collider in colliders() {
                 for normals in [(true, true), (true, false), (false, true)] {
                     for (regime, phi, velocity, status) in REGIMES {
-                        let pair = pair(collider, (phi, velocity), law, normals);
+                        let pair = pair(collider.clone(), (phi, velocity), law, normals);
                         let name = format!("{regime}, {law:?}, {:?}, {normals:?}", collider.0);
                         if schedule != DissipationSchedule::StageStart {
                             assert_eq!(pair.status(), status, "{name}");
@@ -272,8 +276,8 @@ fn pullback_is_the_transposed_derivative_of_the_residual_by_everything() {
             ("now", world(now, &gradient.now).concat_rows(), 0..12),
             ("start", world(start, &gradient.start).concat_rows(), 12..24),
             ("parameters", gradient.params.to_vec(), 24..32),
-            ("dimensions", gradient.dimensions.to_vec(), 32..38),
-            ("centre", gradient.collider_center.as_slice().to_vec(), 38..41),
+            ("dimensions", gradient.dimensions.to_vec(), 32..39),
+            ("centre", gradient.collider_center.as_slice().to_vec(), 39..42),
         ];
         for (group, found, range) in groups {
             worst = worst.max(assert_close(&format!("{name}: {group}"), &found, &exact[range]));

@@ -24,6 +24,8 @@ pub mod linearised;
 pub mod normal_penalty;
 pub mod params;
 pub mod sample;
+#[cfg(test)]
+mod test_fields;
 
 pub use combine::PairOverride;
 pub use dissipation::{DissipationSchedule, FrictionRamp};

@@ -1,6 +1,7 @@
 //! Law tests of one sample: every collider, schedule, ramp and regime.
 
 use super::*;
+use crate::test_fields;
 use osculate_math::check::{self, Law, Smoothness};
 use osculate_math::{Jet, lift};
 
@@ -18,15 +19,15 @@ fn pair() -> PairParams {
     }
 }
 
-/// Traction as a function of p (3), p⁰ (3), N_A (3), pair parameters (8) and collider dimensions (6).
+/// Traction as a function of p (3), p⁰ (3), N_A (3), pair parameters (8) and collider dimensions (7).
 struct SampleLaw {
     law: ContactLaw,
     collider: Collider,
     collider_normal: bool,
 }
 
-impl Law<23, 3> for SampleLaw {
-    fn value<T: Scalar>(&self, x: [T; 23]) -> [T; 3] {
+impl Law<24, 3> for SampleLaw {
+    fn value<T: Scalar>(&self, x: [T; 24]) -> [T; 3] {
         let v = |i: usize| Vector3::new(x[i], x[i + 1], x[i + 2]);
         let pair = PairParams::from_array(std::array::from_fn(|i| x[9 + i]), self.collider_normal);
         let collider = self.collider.with_dimensions(&std::array::from_fn(|i| x[17 + i]));
@@ -36,11 +37,16 @@ impl Law<23, 3> for SampleLaw {
 }
 
 /// A query at depth `phi` on a patch of each collider, moved by `velocity`·Δt during the stage.
-fn arguments(collider: &Collider, phi: f64, velocity: [f64; 3]) -> [f64; 23] {
+fn arguments(collider: &Collider, phi: f64, velocity: [f64; 3]) -> [f64; 24] {
     let (surface, n) = match collider {
         Collider::HalfSpace(_) => (Vector3::new(0.3, 0.1, 0.0), Vector3::z()),
         Collider::Sphere(_) => (Vector3::new(0.0, 0.48, 0.64), Vector3::new(0.0, 0.6, 0.8)),
         Collider::Cuboid(_) => (Vector3::new(0.1, 0.2, 0.7), Vector3::z()),
+        Collider::Grid(_) => test_fields::grid_surface(),
+        Collider::Mesh(_) => {
+            let surface = Vector3::new(0.1, 0.2, 0.7) * test_fields::SCALE;
+            (surface + Vector3::z() * test_fields::ROUNDING, Vector3::z())
+        }
     };
     let p = surface + n * phi;
     let start = p - Vector3::from(velocity) * 0.01;
@@ -57,11 +63,13 @@ fn arguments(collider: &Collider, phi: f64, velocity: [f64; 3]) -> [f64; 23] {
     })
 }
 
-fn colliders() -> [Collider; 3] {
+fn colliders() -> [Collider; 5] {
     [
         Collider::half_space(Vector3::z(), 0.0).unwrap(),
         Collider::sphere(Vector3::zeros(), 0.8).unwrap(),
         Collider::cuboid(Vector3::zeros(), Vector3::new(0.5, 0.6, 0.7)).unwrap(),
+        test_fields::grid(),
+        test_fields::mesh(),
     ]
 }
 
@@ -80,7 +88,7 @@ fn traction_has_exact_derivatives_in_every_regime() {
     for law in laws() {
         for collider in colliders() {
             for collider_normal in [true, false] {
-                let sample = SampleLaw { law, collider, collider_normal };
+                let sample = SampleLaw { law, collider: collider.clone(), collider_normal };
                 for (regime, phi, velocity, smoothness) in [
                     ("apart", 0.3, [0.2, 0.1, -0.1], Smoothness::Smooth),
                     ("touching, stick", -0.02, [0.1, 0.05, -0.3], Smoothness::Smooth),
@@ -99,7 +107,7 @@ fn traction_has_exact_derivatives_in_every_regime() {
                 ] {
                     let name = format!("{regime}, {law:?}, {collider:?}, {collider_normal}");
                     let x = arguments(&collider, phi, velocity);
-                    check::gradients(&sample, &name, x, [2e-5; 23], smoothness, 2e-5);
+                    check::gradients(&sample, &name, x, [2e-5; 24], smoothness, 2e-5);
                 }
             }
         }
@@ -175,7 +183,7 @@ fn schedules_agree_where_nothing_moves() {
 
 #[test]
 fn misaligned_sample_is_rejected_whole() {
-    let collider = colliders()[0];
+    let [collider, ..] = colliders();
     for (schedule, s) in DissipationSchedule::ALL.into_iter().flat_map(|d| [(d, 0.2), (d, 0.21)]) {
         let law = ContactLaw { schedule, ..Default::default() };
         let sample = Sample {
@@ -197,7 +205,7 @@ fn misaligned_sample_is_rejected_whole() {
 
 #[test]
 fn only_stage_start_retains_a_contact_that_left() {
-    let collider = colliders()[0];
+    let [collider, ..] = colliders();
     for schedule in DissipationSchedule::ALL {
         let law = ContactLaw { schedule, ..Default::default() };
         let sample = Sample {

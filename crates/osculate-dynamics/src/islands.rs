@@ -11,7 +11,7 @@ use crate::linalg::{BlockFactors, Elimination};
 use crate::newton::{self, Failure, Matrix, NewtonSettings, Problem, StageStats, Workspace};
 use crate::state::BodyState;
 use crate::system::{Pair, Part, Stage, System, join};
-use osculate_geometry::broad_phase::Aabb;
+use osculate_geometry::aabb::Aabb;
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -115,7 +115,7 @@ fn boxes(system: &System<'_, f64>, start: &[BodyState], guess: &[BodyState]) -> 
     let one = |i: usize| {
         let motion = (guess[i].center - start[i].center).norm();
         let first = system.bounds(i, &start[i], 0.0)?;
-        let slack = SLACK.0 * motion + SLACK.1 * (first.max - first.min).max();
+        let slack = SLACK.0 * motion + SLACK.1 * first.size().max();
         Some(first.union(&system.bounds(i, &guess[i], 0.0)?).padded(slack))
     };
     (0..system.bodies.len()).map(one).collect()
@@ -132,7 +132,7 @@ fn grow(
     for (i, place) in boxes.iter_mut().enumerate() {
         let (Some(own), Some(found)) = (*place, system.bounds(i, &now[i], 0.0)) else { continue };
         if system.unknown[i].is_some() && !own.contains(&found) {
-            let slack = SLACK.1 * (1 << growth) as f64 * (found.max - found.min).max();
+            let slack = SLACK.1 * (1 << growth) as f64 * found.size().max();
             *place = (growth < GROWTHS).then(|| own.union(&found).padded(slack));
             grown = true;
         }

@@ -83,7 +83,7 @@ impl Parameters {
     pub fn of(scene: &Scene) -> Self {
         let bodies = scene.bodies.iter().map(|b| BodyParameters {
             contact: b.contact,
-            collider: b.collider,
+            collider: b.collider.clone(),
             mass: b.mass().map_or(0.0, |m| m.mass()),
             center: b.center(),
             inertia: b.mass().map_or_else(Matrix3::zeros, |m| m.inertia()),
@@ -108,7 +108,7 @@ impl Parameters {
                 b.contact.to_array().map(T::from),
                 b.contact.collider_normal,
             ),
-            collider: b.collider.map(|c| c.with_dimensions(&c.dimensions().map(T::from))),
+            collider: b.collider.as_ref().map(Collider::lift),
             mass: T::from(b.mass),
             center: lift(&b.center),
             inertia: lift_matrix(&b.inertia),
@@ -218,8 +218,8 @@ impl Layout {
             self.push(format!("{name}.{symbol}"), ACTOR_UNITS[j], Place::Contact(i, j));
         }
         if let Some(collider) = &body.collider {
-            for (j, dimension) in collider.dimension_names().iter().enumerate() {
-                let unit = if dimension.starts_with("normal") { "" } else { "m" };
+            let units = collider.dimension_units();
+            for (j, (dimension, unit)) in collider.dimension_names().iter().zip(units).enumerate() {
                 self.push(format!("{name}.collider.{dimension}"), unit, Place::Dimension(i, j));
             }
         }
@@ -286,7 +286,9 @@ impl Layout {
 fn get<T: Scalar>(p: &Parameters<T>, place: Place) -> T {
     match place {
         Place::Contact(b, j) => p.bodies[b].contact.to_array()[j],
-        Place::Dimension(b, j) => p.bodies[b].collider.map_or_else(T::zero, |c| c.dimensions()[j]),
+        Place::Dimension(b, j) => {
+            p.bodies[b].collider.as_ref().map_or_else(T::zero, |c| c.dimensions()[j])
+        }
         Place::Mass(b) => p.bodies[b].mass,
         Place::Center(b, k) => p.bodies[b].center[k],
         Place::Inertia(b, j) => p.bodies[b].inertia[(INERTIA[j].0, INERTIA[j].1)],

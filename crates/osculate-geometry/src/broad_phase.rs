@@ -3,57 +3,11 @@
 //! Axis-aligned boxes in a bounding-volume hierarchy (parry's). Two bodies whose boxes are apart have no sample within the
 //! threshold of each other's collider, so the boxes must contain samples and colliders, padded by the threshold.
 
-use nalgebra::{Matrix3, Vector3};
+use crate::aabb::Aabb;
+use nalgebra::Vector3;
 use parry3d_f64::bounding_volume::Aabb as ParryAabb;
 use parry3d_f64::math::Vector as ParryVector;
 use parry3d_f64::partitioning::{Bvh, BvhBuildStrategy, BvhWorkspace};
-
-/// A box along the axes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Aabb {
-    /// Smallest coordinates \[m\].
-    pub min: Vector3<f64>,
-    /// Largest coordinates \[m\].
-    pub max: Vector3<f64>,
-}
-
-impl Aabb {
-    /// The smallest box that contains points \[m\]; `None` without any.
-    pub fn of_points<'a>(points: impl IntoIterator<Item = &'a Vector3<f64>>) -> Option<Self> {
-        let mut points = points.into_iter();
-        let first = *points.next()?;
-        let start = Self { min: first, max: first };
-        Some(points.fold(start, |b, p| Self { min: b.min.inf(p), max: b.max.sup(p) }))
-    }
-
-    /// The smallest box that contains both.
-    pub fn union(&self, other: &Self) -> Self {
-        Self { min: self.min.inf(&other.min), max: self.max.sup(&other.max) }
-    }
-
-    /// The box with its faces moved outwards \[m\].
-    pub fn padded(&self, distance: f64) -> Self {
-        let d = Vector3::repeat(distance);
-        Self { min: self.min - d, max: self.max + d }
-    }
-
-    /// The box about this one after a motion: `R X + t`.
-    pub fn moved(&self, rotation: &Matrix3<f64>, translation: &Vector3<f64>) -> Self {
-        let (center, half) = ((self.min + self.max) * 0.5, (self.max - self.min) * 0.5);
-        let (center, half) = (rotation * center + translation, rotation.abs() * half);
-        Self { min: center - half, max: center + half }
-    }
-
-    /// Whether the two share a point.
-    pub fn overlaps(&self, other: &Self) -> bool {
-        (0..3).all(|i| self.min[i] <= other.max[i] && other.min[i] <= self.max[i])
-    }
-
-    /// Whether the other lies within this one.
-    pub fn contains(&self, other: &Self) -> bool {
-        (0..3).all(|i| self.min[i] <= other.min[i] && other.max[i] <= self.max[i])
-    }
-}
 
 /// Pairs `(i, j)`, `i < j`, of boxes that share a point, in ascending order. `None` is unbounded (a half-space) and is
 /// paired with every box there is, not with other unbounded ones.
@@ -63,7 +17,7 @@ pub fn overlapping(boxes: &[Option<Aabb>]) -> Vec<(u32, u32)> {
     let vector = |v: &Vector3<f64>| ParryVector::new(v.x, v.y, v.z);
     // The tree wants consecutive indices.
     let leaves = bounded.iter().filter_map(|&i| boxes[i].as_ref());
-    let leaves: Vec<_> = leaves.map(|b| ParryAabb::new(vector(&b.min), vector(&b.max))).collect();
+    let leaves: Vec<_> = leaves.map(|b| ParryAabb::new(vector(&b.lower), vector(&b.upper))).collect();
     let tree = Bvh::from_leaves(BvhBuildStrategy::Binned, &leaves);
     let mut pairs = Vec::new();
     let mut put = |i: usize, j: usize| pairs.push((i.min(j) as u32, i.max(j) as u32));
@@ -88,7 +42,7 @@ mod tests {
     fn boxed(x: [f64; 6]) -> Option<Aabb> {
         let (a, size) = (Vector3::new(x[0], x[1], x[2]), Vector3::new(x[3], x[4], x[5]));
         // One in about eight is unbounded.
-        (size.sum() > -1.5).then(|| Aabb { min: a, max: a + size.abs() * 0.4 })
+        (size.sum() > -1.5).then(|| Aabb { lower: a, upper: a + size.abs() * 0.4 })
     }
 
     proptest! {
@@ -119,9 +73,9 @@ mod tests {
             let (r, t) = (osculate_math::so3::exp(&Vector3::from(turn)), Vector3::new(x[3], x[0], 1.0));
             let moved = b.moved(&r, &t).padded(1e-12);
             for corner in 0..8 {
-                let p = Vector3::from_fn(|k, _| if corner >> k & 1 == 1 { b.max[k] } else { b.min[k] });
+                let p = Vector3::from_fn(|k, _| if corner >> k & 1 == 1 { b.upper[k] } else { b.lower[k] });
                 let p = r * p + t;
-                let point = Aabb { min: p, max: p };
+                let point = Aabb { lower: p, upper: p };
                 prop_assert!(moved.contains(&point));
             }
         }

@@ -1,5 +1,6 @@
 //! The error of this crate.
 
+use crate::grid::GridFileError;
 use std::path::PathBuf;
 
 /// What can be wrong with a shape.
@@ -27,6 +28,16 @@ pub enum GeometryError {
         found: f64,
         /// What is allowed.
         allowed: &'static str,
+    },
+    /// There is too much of something.
+    #[error("{found} {what}, at most {allowed} allowed")]
+    TooMany {
+        /// Of what.
+        what: &'static str,
+        /// How many.
+        found: u128,
+        /// How many are allowed.
+        allowed: u128,
     },
     /// A mesh without triangles or without vertices.
     #[error("mesh has {vertices} vertices and {triangles} triangles, at least 3 and 1 needed")]
@@ -133,6 +144,22 @@ pub enum GeometryError {
         path: PathBuf,
         /// Why, in the operating system's words.
         kind: std::io::ErrorKind,
+    },
+    /// A file cannot be written.
+    #[error("cannot write {}: {kind}", path.display())]
+    WriteFile {
+        /// The file.
+        path: PathBuf,
+        /// Why, in the operating system's words.
+        kind: std::io::ErrorKind,
+    },
+    /// A file is no grid file that can be used.
+    #[error("{} is not a usable grid file: {cause}", path.display())]
+    GridFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        cause: GridFileError,
     },
     /// The file name does not end in a known format.
     #[error("{} has extension {found:?}, allowed: obj, stl", path.display())]

@@ -3,6 +3,7 @@
 //! * [`broad_phase`]: which bodies can touch at all.
 //! * [`collider`]: signed distance fields, `Φ < 0` inside.
 //! * [`filter`]: which ordered pairs are allowed to touch.
+//! * [`distance`]: exact distances to a closed mesh; [`grid`]: distances on a grid, built in parallel, kept in files.
 //! * [`mesh`]: triangle meshes, their checks, and boxes and spheres as meshes.
 //! * [`quadrature`]: rules on a triangle, and the surface samples where contact is evaluated.
 //! * [`mass`]: mass, centre and inertia of a homogeneous body.
@@ -30,10 +31,13 @@
 //! # }
 //! ```
 
+pub mod aabb;
 pub mod broad_phase;
 pub mod collider;
+pub mod distance;
 mod error;
 pub mod filter;
+pub mod grid;
 pub mod import;
 pub mod mass;
 pub mod mesh;

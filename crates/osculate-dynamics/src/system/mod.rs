@@ -26,7 +26,7 @@ use nalgebra::{Matrix3, Vector3};
 use osculate_contact::assembly::{Blocks, PairStage, Wrenches};
 use osculate_contact::kinematics::Pullback;
 use osculate_contact::{ContactLaw, ContactParams, DissipationSchedule, PairOverride};
-use osculate_geometry::broad_phase::Aabb;
+use osculate_geometry::aabb::Aabb;
 use osculate_geometry::collider::Collider;
 use osculate_geometry::quadrature::SurfaceSamples;
 use osculate_math::{Scalar, lift, mat3, real};
@@ -117,10 +117,10 @@ impl<T: Scalar> Inertial<T> {
         let samples = Aabb::of_points(&points);
         let Some(collider) = &p.collider else {
             let o = Vector3::zeros();
-            return Some(samples.unwrap_or(Aabb { min: o, max: o }));
+            return Some(samples.unwrap_or(Aabb { lower: o, upper: o }));
         };
         let threshold = p.contact.threshold.re() + p.contact.threshold_padding.re();
-        let field = collider.real().bounds(threshold.max(0.0))?;
+        let field = collider.bounds(threshold.max(0.0))?;
         let field = field.moved(&Matrix3::identity(), &-real(&p.center));
         Some(samples.map_or(field, |s| s.union(&field)))
     }
@@ -158,7 +158,7 @@ impl<'s, T: Scalar> System<'s, T> {
             scene,
             contact: p.bodies.iter().map(|b| b.contact).collect(),
             overrides: p.overrides.clone(),
-            colliders: p.bodies.iter().map(|b| b.collider).collect(),
+            colliders: p.bodies.iter().map(|b| b.collider.clone()).collect(),
             samples: scene.bodies.iter().map(|b| b.samples.as_ref()).collect(),
             slots: (0..scene.bodies.len()).collect(),
             every: None,
@@ -212,11 +212,10 @@ impl<'s, T: Scalar> System<'s, T> {
             Pullback::new(&states[slot_a].pose(), &states[slot_b].pose(), b.center)
         };
         let (now, start) = (pullback(stage.now), pullback(stage.start));
-        // Every field that ships is 1-Lipschitz: no sample is nearer than its body's centre less the reach.
-        let real_collider = collider.real();
-        let limit = pair.params.threshold.re() + a.reach;
+        let threshold = pair.params.threshold.re();
         let near = |p: &Pullback<T>| {
-            real_collider.phi(&(real(&p.offset) + real(&p.collider_center))) < limit
+            let center = real(&p.offset) + real(&p.collider_center);
+            collider.may_reach(&center, a.reach, threshold)
         };
         let explicit = self.law.schedule == DissipationSchedule::StageStart;
         (near(&now) || (explicit && near(&start))).then_some(PairStage {

@@ -5,7 +5,8 @@ use crate::linalg::blocks::BLOCK;
 use osculate_contact::assembly::Moving;
 use osculate_contact::combine::{PairKind, combine};
 use osculate_contact::{PairOverride, PairParams};
-use osculate_geometry::broad_phase::{Aabb, overlapping};
+use osculate_geometry::aabb::Aabb;
+use osculate_geometry::broad_phase::overlapping;
 use osculate_math::{Scalar, real};
 
 /// An ordered pair with its combined parameters.

@@ -11,16 +11,18 @@
 
 mod cuboid;
 mod half_space;
+mod new;
+mod scaled;
 mod sphere;
 
 pub use cuboid::Cuboid;
 pub use half_space::HalfSpace;
+pub use scaled::{Base, GridField, MeshField, Scaled};
 pub use sphere::Sphere;
 
-use crate::GeometryError;
-use crate::broad_phase::Aabb;
+use crate::aabb::Aabb;
 use nalgebra::{Matrix3, Vector3};
-use osculate_math::{Jet, Scalar};
+use osculate_math::{Jet, Scalar, real};
 
 /// Value and gradient of a signed distance field at a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,17 +36,23 @@ pub struct Field<T = f64> {
 }
 
 /// The most dimensions that a collider has.
-pub const DIMENSIONS: usize = 6;
+pub const DIMENSIONS: usize = 7;
 
 /// A signed distance field of the closed family that ships.
-#[derive(Clone, Copy, Debug, PartialEq)]
+///
+/// A copy of a grid or a mesh shares its data.
+#[derive(Clone, Debug, PartialEq)]
 pub enum Collider<T = f64> {
     /// Everything below a plane.
     HalfSpace(HalfSpace<T>),
     /// A ball.
     Sphere(Sphere<T>),
-    /// A box aligned with the local axes.
+    /// A box aligned with the local axes, its edges sharp or rounded.
     Cuboid(Cuboid<T>),
+    /// Distances on a grid.
+    Grid(GridField<T>),
+    /// Distances to the triangles of a closed mesh.
+    Mesh(MeshField<T>),
 }
 
 impl<T: Scalar> Collider<T> {
@@ -55,6 +63,8 @@ impl<T: Scalar> Collider<T> {
             Self::HalfSpace(c) => c.phi(point),
             Self::Sphere(c) => c.phi(point),
             Self::Cuboid(c) => c.phi(point),
+            Self::Grid(c) => c.phi(point),
+            Self::Mesh(c) => c.phi(point),
         }
     }
 
@@ -65,6 +75,8 @@ impl<T: Scalar> Collider<T> {
             Self::HalfSpace(c) => c.field(point),
             Self::Sphere(c) => c.field(point),
             Self::Cuboid(c) => c.field(point),
+            Self::Grid(c) => c.field(point),
+            Self::Mesh(c) => c.field(point),
         }
     }
 
@@ -72,16 +84,24 @@ impl<T: Scalar> Collider<T> {
     /// the same everywhere.
     #[inline]
     pub fn curvature(&self, point: &Vector3<T>) -> Option<Matrix3<T>> {
-        if let Self::HalfSpace(_) = self {
-            return None;
+        match self {
+            Self::HalfSpace(_) => None,
+            Self::Sphere(c) => {
+                let constant =
+                    Sphere { center: c.center.map(Jet::constant), radius: Jet::constant(c.radius) };
+                Some(slope(point, |x| constant.field(x)))
+            }
+            Self::Cuboid(c) => {
+                let constant = Cuboid::new(
+                    c.center.map(Jet::constant),
+                    c.half_extents.map(Jet::constant),
+                    Jet::constant(c.edge_radius),
+                );
+                Some(slope(point, |x| constant.field(x)))
+            }
+            Self::Grid(c) => Some(c.curvature(point)),
+            Self::Mesh(c) => Some(c.curvature(point)),
         }
-        let seeded = Vector3::new(
-            Jet::<3, T>::variable(point.x, 0),
-            Jet::variable(point.y, 1),
-            Jet::variable(point.z, 2),
-        );
-        let gradient = self.constant().field(&seeded).gradient;
-        Some(Matrix3::from_fn(|i, j| gradient[i].eps[j]))
     }
 
     /// Pullback of [`Collider::field`]: the gradient of `Φ φ̄ + G·ḡ` by the point and by the dimensions.
@@ -93,7 +113,14 @@ impl<T: Scalar> Collider<T> {
         match self {
             // Four dimensions.
             Self::HalfSpace(_) | Self::Sphere(_) => self.pull_field_by::<7>(point, bar),
-            Self::Cuboid(_) => self.pull_field_by::<9>(point, bar),
+            Self::Cuboid(_) => {
+                let (by_point, mut d) = self.pull_field_by::<9>(point, bar);
+                // Φ depends on e − r and on −r: one direction less.
+                d[6] = -(d[3] + d[4] + d[5]) - bar.0;
+                (by_point, d)
+            }
+            Self::Grid(c) => c.pull_field(point, bar),
+            Self::Mesh(c) => c.pull_field(point, bar),
         }
     }
 
@@ -122,12 +149,14 @@ impl<T: Scalar> Collider<T> {
     pub fn dimensions(&self) -> [T; DIMENSIONS] {
         let o = T::zero();
         match self {
-            Self::HalfSpace(c) => [c.normal.x, c.normal.y, c.normal.z, c.offset, o, o],
-            Self::Sphere(c) => [c.center.x, c.center.y, c.center.z, c.radius, o, o],
+            Self::HalfSpace(c) => [c.normal.x, c.normal.y, c.normal.z, c.offset, o, o, o],
+            Self::Sphere(c) => [c.center.x, c.center.y, c.center.z, c.radius, o, o, o],
             Self::Cuboid(c) => {
                 let (a, h) = (c.center, c.half_extents);
-                [a.x, a.y, a.z, h.x, h.y, h.z]
+                [a.x, a.y, a.z, h.x, h.y, h.z, c.edge_radius]
             }
+            Self::Grid(c) => c.dimensions(),
+            Self::Mesh(c) => c.dimensions(),
         }
     }
 
@@ -138,8 +167,10 @@ impl<T: Scalar> Collider<T> {
             Self::HalfSpace(_) => Collider::HalfSpace(HalfSpace::new(v, d[3])),
             Self::Sphere(_) => Collider::Sphere(Sphere { center: v, radius: d[3] }),
             Self::Cuboid(_) => {
-                Collider::Cuboid(Cuboid { center: v, half_extents: Vector3::new(d[3], d[4], d[5]) })
+                Collider::Cuboid(Cuboid::new(v, Vector3::new(d[3], d[4], d[5]), d[6]))
             }
+            Self::Grid(c) => Collider::Grid(c.with_dimensions(d)),
+            Self::Mesh(c) => Collider::Mesh(c.with_dimensions(d)),
         }
     }
 
@@ -155,7 +186,54 @@ impl<T: Scalar> Collider<T> {
                 "half_extent_x",
                 "half_extent_y",
                 "half_extent_z",
+                "edge_radius",
             ],
+            Self::Grid(_) => &GridField::<f64>::NAMES,
+            Self::Mesh(_) => &MeshField::<f64>::NAMES,
+        }
+    }
+
+    /// Units of the dimensions, empty for a pure number.
+    pub fn dimension_units(&self) -> &'static [&'static str] {
+        match self {
+            Self::HalfSpace(_) => &["", "", "", "m"],
+            Self::Sphere(_) => &["m"; 4],
+            Self::Cuboid(_) => &["m"; 7],
+            Self::Grid(_) => &GridField::<f64>::UNITS,
+            Self::Mesh(_) => &MeshField::<f64>::UNITS,
+        }
+    }
+
+    /// Whether a point within `radius` \[m\] of `center` \[m\] (local) can have `Φ < threshold` \[m\].
+    ///
+    /// False only where none can. Exact distances change by at most the way gone; interpolated ones have a bound of
+    /// their slope.
+    pub fn may_reach(&self, center: &Vector3<f64>, radius: f64, threshold: f64) -> bool {
+        let lowest = match self {
+            Self::Grid(c) => c.lower_bound(center, radius),
+            Self::Mesh(c) => c.lower_bound(center, radius),
+            Self::HalfSpace(_) | Self::Sphere(_) | Self::Cuboid(_) => {
+                self.real().phi(center) - radius
+            }
+        };
+        // Written so that a NaN reaches everything.
+        !(lowest >= threshold)
+    }
+
+    /// A local box outside of which `Φ ≥ threshold` \[m\]; `None` for the half-space, which has no bounds.
+    pub fn bounds(&self, threshold: f64) -> Option<Aabb> {
+        match self {
+            Self::HalfSpace(_) => None,
+            Self::Sphere(c) => {
+                let reach = (c.radius.re() + threshold).max(0.0);
+                Some(Aabb::about(&real(&c.center), &Vector3::repeat(reach)))
+            }
+            Self::Cuboid(c) => {
+                let reach = real(&c.half_extents).map(|e| (e + threshold).max(0.0));
+                Some(Aabb::about(&real(&c.center), &reach))
+            }
+            Self::Grid(c) => Some(c.bounds(threshold)),
+            Self::Mesh(c) => Some(c.bounds(threshold)),
         }
     }
 
@@ -165,123 +243,33 @@ impl<T: Scalar> Collider<T> {
         self.with_dimensions(&self.dimensions().map(Jet::constant))
     }
 
+    /// The same collider with constant dimensions of another scalar.
+    pub fn lift<U: Scalar>(&self) -> Collider<U> {
+        self.with_dimensions(&self.dimensions().map(|x| U::from(x.re())))
+    }
+
     /// Kind and dimensions without derivatives.
     pub fn real(&self) -> Collider<f64> {
-        self.with_dimensions(&self.dimensions().map(|x| x.re()))
+        self.lift()
     }
 }
 
-impl Collider<f64> {
-    /// Local box outside of which `Φ ≥ threshold`; `None` for a half-space, which has none.
-    pub fn bounds(&self, threshold: f64) -> Option<Aabb> {
-        let (center, half) = match self {
-            Self::HalfSpace(_) => return None,
-            Self::Sphere(c) => (c.center, Vector3::repeat(c.radius)),
-            Self::Cuboid(c) => (c.center, c.half_extents),
-        };
-        Some(Aabb { min: center - half, max: center + half }.padded(threshold))
-    }
-
-    /// Half-space `{X : n·X/‖n‖ ≤ offset}`.
-    ///
-    /// # Errors
-    /// Where the normal is zero or a number is not finite.
-    pub fn half_space(normal: Vector3<f64>, offset: f64) -> Result<Self, GeometryError> {
-        finite("half space", normal.iter().chain([&offset]))?;
-        if normal.norm() < f64::MIN_POSITIVE {
-            return Err(GeometryError::ColliderDimension {
-                collider: "half space",
-                dimension: "length of the normal",
-                found: 0.0,
-                allowed: "> 0",
-            });
-        }
-        Ok(Self::HalfSpace(HalfSpace::new(normal, offset)))
-    }
-
-    /// Ball of a radius \[m\] about a local centre \[m\].
-    ///
-    /// # Errors
-    /// Where the radius is not positive or a number is not finite.
-    pub fn sphere(center: Vector3<f64>, radius: f64) -> Result<Self, GeometryError> {
-        finite("sphere", center.iter().chain([&radius]))?;
-        positive("sphere", "radius", radius)?;
-        Ok(Self::Sphere(Sphere { center, radius }))
-    }
-
-    /// Box of half extents \[m\] about a local centre \[m\], along the local axes.
-    ///
-    /// # Errors
-    /// Where a half extent is not positive or a number is not finite.
-    pub fn cuboid(center: Vector3<f64>, half_extents: Vector3<f64>) -> Result<Self, GeometryError> {
-        finite("box", center.iter().chain(half_extents.iter()))?;
-        for x in half_extents.iter() {
-            positive("box", "half extent", *x)?;
-        }
-        Ok(Self::Cuboid(Cuboid { center, half_extents }))
-    }
-}
-
-fn finite<'a>(
-    collider: &'static str,
-    mut numbers: impl Iterator<Item = &'a f64>,
-) -> Result<(), GeometryError> {
-    match numbers.find(|x| !x.is_finite()) {
-        None => Ok(()),
-        Some(&found) => Err(GeometryError::ColliderDimension {
-            collider,
-            dimension: "dimension",
-            found,
-            allowed: "finite",
-        }),
-    }
-}
-
-fn positive(
-    collider: &'static str,
-    dimension: &'static str,
-    found: f64,
-) -> Result<(), GeometryError> {
-    if found > 0.0 {
-        Ok(())
-    } else {
-        Err(GeometryError::ColliderDimension { collider, dimension, found, allowed: "> 0" })
-    }
+/// How the gradient of a field changes with the point, column by column.
+#[inline(always)]
+fn slope<T: Scalar>(
+    point: &Vector3<T>,
+    field: impl Fn(&Vector3<Jet<3, T>>) -> Field<Jet<3, T>>,
+) -> Matrix3<T> {
+    let seeded = Vector3::new(
+        Jet::<3, T>::variable(point.x, 0),
+        Jet::variable(point.y, 1),
+        Jet::variable(point.z, 2),
+    );
+    let gradient = field(&seeded).gradient;
+    Matrix3::from_fn(|i, j| gradient[i].eps[j])
 }
 
 #[cfg(test)]
-pub(crate) mod laws {
-    use super::*;
-    use osculate_math::check::{self, Law, Smoothness};
-
-    /// Φ and G as functions of the point (3) and of the dimensions (6).
-    struct FieldLaw(Collider);
-    impl Law<9, 4> for FieldLaw {
-        fn value<T: Scalar>(&self, x: [T; 9]) -> [T; 4] {
-            let collider = self.0.with_dimensions(&std::array::from_fn(|i| x[3 + i]));
-            let field = collider.field(&Vector3::new(x[0], x[1], x[2]));
-            [field.phi, field.gradient.x, field.gradient.y, field.gradient.z]
-        }
-    }
-
-    /// Checks derivatives by point and dimensions, and that the stored gradient is the derivative of the value.
-    pub(crate) fn check_field(
-        collider: &Collider,
-        regime: &str,
-        point: [f64; 3],
-        smoothness: Smoothness,
-    ) {
-        let d = collider.dimensions();
-        let x = std::array::from_fn(|i| if i < 3 { point[i] } else { d[i - 3] });
-        check::gradients(&FieldLaw(*collider), regime, x, [1e-3; 9], smoothness, 1e-6);
-        let seeded = Vector3::from_fn(|i, _| Jet::<3>::variable(point[i], i));
-        let field = collider.constant().field(&seeded);
-        assert_eq!(field.phi, collider.constant().phi(&seeded), "{regime}");
-        for i in 0..3 {
-            assert!(
-                (field.phi.eps[i] - field.gradient[i].re).abs() < 1e-14,
-                "{regime}: the gradient is not the derivative of the distance"
-            );
-        }
-    }
-}
+pub(crate) mod laws;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,231 @@
+//! Signed distances on a grid.
+//!
+//! ```text
+//! inside the grid   Φ = Σ c_ijk (1−x or x)(1−y or y)(1−z or z)      trilinear in each cell, 0 ≤ x, y, z ≤ 1
+//! outside           Φ = Φ(clamped X) + ‖X − clamped X‖
+//! ```
+//!
+//! Nodes hold exact distances. The gradient is the exact derivative of this function: it jumps across cells and is not
+//! unit.
+
+mod build;
+mod cache;
+mod file;
+mod params;
+
+pub use file::{GridFileError, VERSION};
+pub use params::{GridExtent, GridParams, MOST_BYTES, MOST_CELLS, ResolutionMode};
+
+use crate::aabb::Aabb;
+use nalgebra::Vector3;
+use osculate_math::{Scalar, norm};
+
+/// What a grid was made of: a hash of the mesh and the parameters.
+pub type GridKey = [u8; 32];
+
+/// Signed distances at the nodes of a regular grid.
+#[derive(Clone, PartialEq)]
+pub struct GridSdf {
+    bounds: Aabb,
+    cells: [usize; 3],
+    spacing: Vector3<f64>,
+    /// Node `(i, j, k)` at `(i n_y + j) n_z + k` (m).
+    values: Vec<f64>,
+    key: GridKey,
+    /// Bound of `‖∇Φ‖` inside.
+    steepest: f64,
+    /// Smallest value on the boundary (m).
+    lowest_outside: f64,
+}
+
+impl std::fmt::Debug for GridSdf {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (bounds, cells) = (&self.bounds, &self.cells);
+        f.debug_struct("GridSdf").field("bounds", bounds).field("cells", cells).finish()
+    }
+}
+
+/// A coordinate in its cell.
+#[derive(Clone, Copy)]
+struct Coordinate<T> {
+    cell: usize,
+    /// In `[0, 1]`.
+    local: T,
+    /// How far the point is beyond the grid (m), if it is.
+    beyond: Option<T>,
+}
+
+impl GridSdf {
+    /// A grid of values in node order, with what bounds need.
+    fn assemble(extent: GridExtent, values: Vec<f64>, key: GridKey) -> Self {
+        let GridExtent { bounds, cells } = extent;
+        let size = bounds.size();
+        let spacing = Vector3::from_fn(|i, _| size[i] / cells[i] as f64);
+        let mut grid =
+            Self { bounds, cells, spacing, values, key, steepest: 0.0, lowest_outside: 0.0 };
+        grid.steepest = grid.steepest_slope();
+        grid.lowest_outside = grid.lowest_boundary_value();
+        grid
+    }
+
+    /// The box of the grid.
+    pub fn bounds(&self) -> &Aabb {
+        &self.bounds
+    }
+
+    /// Cells along each axis.
+    pub fn cells(&self) -> [usize; 3] {
+        self.cells
+    }
+
+    /// Nodes along each axis.
+    pub fn nodes(&self) -> [usize; 3] {
+        self.cells.map(|n| n + 1)
+    }
+
+    /// Cell size (m).
+    pub fn spacing(&self) -> &Vector3<f64> {
+        &self.spacing
+    }
+
+    /// Values (m) of the nodes, z fastest.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// Hash of what the grid was made of.
+    pub fn key(&self) -> &GridKey {
+        &self.key
+    }
+
+    /// Memory of the values (bytes).
+    pub fn bytes(&self) -> usize {
+        self.values.len() * size_of::<f64>()
+    }
+
+    /// Position of a node (m).
+    pub fn node(&self, index: [usize; 3]) -> Vector3<f64> {
+        Vector3::from_fn(|i, _| self.coordinate(i, index[i]))
+    }
+
+    #[inline]
+    fn coordinate(&self, axis: usize, index: usize) -> f64 {
+        self.bounds.lower[axis] + self.spacing[axis] * index as f64
+    }
+
+    /// Bound of the slope of Φ between any two points.
+    pub fn steepest(&self) -> f64 {
+        // Outside, the slope of the clamped value and that of the distance are perpendicular.
+        (self.steepest * self.steepest + 1.0).sqrt()
+    }
+
+    /// A lower bound of Φ (m) within a ball.
+    pub(crate) fn lower_bound(&self, center: &Vector3<f64>, radius: f64) -> f64 {
+        let gap = self.bounds.distance(center) - radius;
+        if gap > 0.0 {
+            return self.lowest_outside + gap;
+        }
+        self.phi(center) - self.steepest() * radius
+    }
+
+    /// Smallest value (m) on the boundary: no point outside has a smaller one.
+    pub fn lowest_outside(&self) -> f64 {
+        self.lowest_outside
+    }
+
+    /// Every partial derivative is a mean of differences along the edges of its cell.
+    fn steepest_slope(&self) -> f64 {
+        let [nx, ny, nz] = self.nodes();
+        let mut largest = Vector3::<f64>::zeros();
+        for (n, &x) in self.values.iter().enumerate() {
+            let (i, j, k) = (n / (ny * nz), n / nz % ny, n % nz);
+            let mut see = |axis: usize, inside: bool, step: usize| {
+                if inside {
+                    let slope = (self.values[n + step] - x).abs() / self.spacing[axis];
+                    largest[axis] = largest[axis].max(slope);
+                }
+            };
+            see(0, i + 1 < nx, ny * nz);
+            see(1, j + 1 < ny, nz);
+            see(2, k + 1 < nz, 1);
+        }
+        largest.norm()
+    }
+
+    fn lowest_boundary_value(&self) -> f64 {
+        let [nx, ny, nz] = self.nodes();
+        let boundary = self.values.iter().enumerate().filter(|(n, _)| {
+            let (i, j, k) = (n / (ny * nz), n / nz % ny, n % nz);
+            i == 0 || j == 0 || k == 0 || i + 1 == nx || j + 1 == ny || k + 1 == nz
+        });
+        boundary.fold(f64::INFINITY, |least, (_, &x)| least.min(x))
+    }
+
+    /// Value (m) at a point (m).
+    #[inline]
+    pub fn phi<T: Scalar>(&self, point: &Vector3<T>) -> T {
+        self.field(point).0
+    }
+
+    /// The cell of a coordinate; beyond the grid the nearest one.
+    #[inline]
+    fn locate<T: Scalar>(&self, axis: usize, x: T) -> Coordinate<T> {
+        let (lower, upper) = (self.bounds.lower[axis], self.bounds.upper[axis]);
+        let (re, last) = (x.re(), self.cells[axis] - 1);
+        if re < lower {
+            return Coordinate { cell: 0, local: T::zero(), beyond: Some(x - lower) };
+        }
+        if re > upper {
+            return Coordinate { cell: last, local: T::one(), beyond: Some(x - upper) };
+        }
+        // A point on the boundary of two cells belongs to the upper one.
+        let cell = (((re - lower) / self.spacing[axis]) as usize).min(last);
+        let local = (x - self.coordinate(axis, cell)) / self.spacing[axis];
+        Coordinate { cell, local, beyond: None }
+    }
+
+    /// Value (m) and gradient at a point (m).
+    #[inline]
+    pub fn field<T: Scalar>(&self, point: &Vector3<T>) -> (T, Vector3<T>) {
+        let at = [0, 1, 2].map(|i| self.locate(i, point[i]));
+        let (mut phi, mut gradient) = self.cell_field(&at);
+        if at.iter().any(|c| c.beyond.is_some()) {
+            let beyond = Vector3::from_fn(|i, _| at[i].beyond.unwrap_or_else(T::zero));
+            let distance = norm::norm0(&beyond);
+            phi += distance;
+            let inverse = distance.recip();
+            for i in 0..3 {
+                if let Some(x) = at[i].beyond {
+                    gradient[i] = x * inverse;
+                }
+            }
+        }
+        (phi, gradient)
+    }
+
+    /// The interpolant as `a + aₓx + … + aₓᵧxy + … + aₓᵧ_z xyz`.
+    #[inline]
+    fn cell_field<T: Scalar>(&self, at: &[Coordinate<T>; 3]) -> (T, Vector3<T>) {
+        let [_, ny, nz] = self.nodes();
+        let first = (at[0].cell * ny + at[1].cell) * nz + at[2].cell;
+        let corner = |i: usize, j: usize| {
+            let n = first + (i * ny + j) * nz;
+            [self.values[n], self.values[n + 1]]
+        };
+        let ([c000, c001], [c010, c011]) = (corner(0, 0), corner(0, 1));
+        let ([c100, c101], [c110, c111]) = (corner(1, 0), corner(1, 1));
+        let (ax, ay, az) = (c100 - c000, c010 - c000, c001 - c000);
+        let (axy, axz) = ((c110 - c010) - ax, (c101 - c001) - ax);
+        let ayz = (c011 - c001) - ay;
+        let axyz = ((c111 - c011) - (c101 - c001)) - axy;
+        let [x, y, z] = at.map(|c| c.local);
+        let h = &self.spacing;
+        let yz = z * axyz + axy;
+        // ∂/∂x, ∂/∂y, ∂/∂z in cell units.
+        let gx = y * yz + z * axz + ax;
+        let gy = x * yz + z * ayz + ay;
+        let gz = y * (x * axyz + ayz) + x * axz + az;
+        let phi = x * gx + y * (z * ayz + ay) + z * az + c000;
+        (phi, Vector3::new(gx / h.x, gy / h.y, gz / h.z))
+    }
+}
