@@ -92,7 +92,7 @@ fn trajectory_case() -> Value {
         "states": (0..5).map(state).collect::<Vec<_>>() })
 }
 
-/// Families f1, f2 and f3 in a folder.
+/// Families f1, f2 and f5 in a folder.
 fn data(folder: &Path, contact: &Value, trajectory: &Value) -> String {
     let meshes = json!({ "meshes": { "cube": cube_mesh() } }).to_string();
     write(folder, "f1_contact_law/_meshes.json", &meshes);
@@ -100,10 +100,10 @@ fn data(folder: &Path, contact: &Value, trajectory: &Value) -> String {
     // Its mesh stands in the neighbouring family.
     write(folder, "f2_trajectories/sliding.json", &trajectory.to_string());
     let mut sdf = contact.clone();
-    sdf["case"]["name"] = json!("needs_a_grid");
-    sdf["case"]["bodies"][1]["collider"] = json!("sdf");
-    write(folder, "f1_contact_law/needs_a_grid.json", &sdf.to_string());
-    write(folder, "f3_grid_sdf/torus.json", "{}");
+    sdf["case"]["name"] = json!("needs_points");
+    sdf["case"]["bodies"][1]["collider"] = json!("point_cloud");
+    write(folder, "f1_contact_law/needs_points.json", &sdf.to_string());
+    write(folder, "f5_soft/cube.json", "{}");
     folder.to_str().unwrap().into()
 }
 
@@ -115,15 +115,15 @@ fn own_cases_agree_and_what_is_not_built_is_listed_with_its_reason() {
     let document = json(&output);
     let families = document["families"].as_array().unwrap();
     let key = |f: usize, k: &str| families[f][k].clone();
-    assert_eq!([key(0, "family"), key(1, "family"), key(2, "family")], ["f1", "f2", "f3"]);
+    assert_eq!([key(0, "family"), key(1, "family"), key(2, "family")], ["f1", "f2", "f5"]);
     assert_eq!([key(0, "cases"), key(0, "passed"), key(0, "unsupported")], [2, 1, 1]);
     assert_eq!(key(0, "worst_case"), "cube_on_plane");
     assert!(key(0, "worst").as_f64().unwrap() < 1e-12);
     assert_eq!([key(2, "cases"), key(2, "unsupported")], [1, 1]);
     assert!(key(2, "worst").is_null() && key(2, "worst_case").is_null());
     let text = stdout(&osculate(&["crosscheck", &folder]));
-    assert!(text.contains("unsupported, because it needs a grid SDF collider"), "{text}");
-    assert!(text.contains("needs_a_grid") && text.contains("torus"), "{text}");
+    assert!(text.contains("unsupported, because it needs a point_cloud collider"), "{text}");
+    assert!(text.contains("needs_points") && text.contains("cube"), "{text}");
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn folders_without_cases_and_unknown_families_are_refused() {
     assert_refused(&osculate(&["crosscheck", &nothing]), 2, &["no family folders", &nothing]);
     let path = data(&folder.join("data"), &contact_case(), &trajectory_case());
     let output = osculate(&["crosscheck", &path, "--family", "f7"]);
-    assert_refused(&output, 2, &["'f7'", "f1_contact_law, f2_trajectories, f3_grid_sdf"]);
+    assert_refused(&output, 2, &["'f7'", "f1_contact_law, f2_trajectories, f5_soft"]);
     let absent = folder.join("absent");
     assert_refused(&osculate(&["crosscheck", absent.to_str().unwrap()]), 2, &["absent"]);
 }

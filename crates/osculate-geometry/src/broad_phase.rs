@@ -17,7 +17,8 @@ pub fn overlapping(boxes: &[Option<Aabb>]) -> Vec<(u32, u32)> {
     let vector = |v: &Vector3<f64>| ParryVector::new(v.x, v.y, v.z);
     // The tree wants consecutive indices.
     let leaves = bounded.iter().filter_map(|&i| boxes[i].as_ref());
-    let leaves: Vec<_> = leaves.map(|b| ParryAabb::new(vector(&b.lower), vector(&b.upper))).collect();
+    let leaves: Vec<_> =
+        leaves.map(|b| ParryAabb::new(vector(&b.lower), vector(&b.upper))).collect();
     let tree = Bvh::from_leaves(BvhBuildStrategy::Binned, &leaves);
     let mut pairs = Vec::new();
     let mut put = |i: usize, j: usize| pairs.push((i.min(j) as u32, i.max(j) as u32));

@@ -6,7 +6,7 @@ use nalgebra::Matrix3;
 use osculate_contact::{DissipationSchedule, FrictionRamp};
 use osculate_dynamics::file::{
     Actor, ActorPose, AppliedWrench, Collider, ColliderField, ColliderKind, Contact, Pair,
-    PlaneField, Samples, SceneFile, Shape as SceneShape, Solver, SphereField, Triangles,
+    PlaneField, Samples, SceneFile, SdfField, Shape as SceneShape, Solver, SphereField, Triangles,
 };
 use osculate_dynamics::{InitialRate, Method, OnFailure, Parameters, Simulator};
 use osculate_geometry::quadrature::TriangleRule;
@@ -90,16 +90,20 @@ pub fn convert(case: &Case, meshes: &Meshes) -> Result<Converted, CliError> {
     let pairs = active_pairs(case, &list);
     let mut actors = Vec::new();
     for (i, body) in list.iter().enumerate() {
+        let asked = pairs.iter().any(|&(_, b)| b == i);
         let collider = match collider(body) {
-            Ok(collider) => collider,
-            Err(reason) if pairs.iter().any(|&(_, b)| b == i) => {
-                return Ok(Converted::Unsupported(reason));
-            }
             // No active pair asks for its distance, but that there is one decides about the threshold padding.
-            Err(_) => Collider::Field(ColliderField::Sphere(SphereField {
-                center: [0.0; 3],
-                radius: 1.0,
-            })),
+            Ok(Collider::Field(ColliderField::Sdf(_)) | Collider::Named(ColliderKind::Mesh))
+            | Err(_)
+                if !asked =>
+            {
+                Collider::Field(ColliderField::Sphere(SphereField {
+                    center: [0.0; 3],
+                    radius: 1.0,
+                }))
+            }
+            Ok(collider) => collider,
+            Err(reason) => return Ok(Converted::Unsupported(reason)),
         };
         let motion = case.kinematic.get(&body.name).map_or(&[][..], Vec::as_slice);
         actors.push(actor(body, meshes, collider, motion)?);
@@ -210,7 +214,6 @@ fn pair_override(case: &Case, bodies: &[BodyCase]) -> Result<Vec<Pair>, CliError
 
 /// The collider of a body, or why there is none yet.
 fn collider(body: &BodyCase) -> Result<Collider, String> {
-    let needs = |kind: &str| Err(format!("it needs a {kind} collider, which is not built yet"));
     let kind = match (body.collider.as_str(), &body.shape) {
         ("none", _) => ColliderKind::None,
         ("auto" | "plane", Shape::Plane { .. }) => ColliderKind::Plane,
@@ -218,9 +221,18 @@ fn collider(body: &BodyCase) -> Result<Collider, String> {
             ColliderKind::Sphere
         }
         ("box", Shape::Mesh(_)) => ColliderKind::Box,
-        ("auto" | "sdf", _) => return needs("grid SDF"),
-        ("mesh", _) => return needs("triangle mesh"),
-        (kind, _) => return needs(kind),
+        ("auto" | "sdf", Shape::Mesh(_)) => {
+            // An actor pads its grid by its own threshold, whatever its grid parameters say.
+            let padding = (body.contact.delta + body.contact.delta_extra).max(0.0);
+            let field = SdfField { padding, ..SdfField::default() };
+            return Ok(Collider::Field(ColliderField::Sdf(field)));
+        }
+        ("mesh", Shape::Mesh(_)) => ColliderKind::Mesh,
+        (kind, _) => {
+            return Err(format!(
+                "it needs a {kind} collider of this shape, which is not built yet"
+            ));
+        }
     };
     Ok(Collider::Named(kind))
 }

@@ -7,6 +7,7 @@ pub mod convert;
 pub mod export;
 mod free;
 mod gradients;
+mod grids;
 pub mod report;
 mod trajectories;
 
@@ -103,6 +104,7 @@ impl Family {
         let (measure, tolerance) = match self.short() {
             "f1" => (contacts::MEASURE, contacts::TOLERANCE),
             "f2" => (trajectories::MEASURE, trajectories::TOLERANCE),
+            "f3" => (grids::MEASURE, grids::TOLERANCE),
             "f4" => (free::MEASURE, free::TOLERANCE),
             "f8" => (gradients::MEASURE, gradients::TOLERANCE),
             _ => ("not run", 0.0),
@@ -119,6 +121,7 @@ impl Family {
         let outcome = match self.short() {
             "f1" => judge(path, meshes, contacts::load, |r| &r.case, contacts::judge),
             "f2" => judge(path, meshes, trajectories::load, |r| &r.case, trajectories::judge),
+            "f3" => grids::check(path),
             "f4" => judge(path, meshes, free::load, |r| &r.case, free::judge),
             "f8" => judge(path, meshes, gradients::load, |r| &r.case, gradients::judge),
             family => {
@@ -139,7 +142,6 @@ impl Family {
 /// Why a family is not run.
 fn missing(family: &str) -> &'static str {
     match family {
-        "f3" => "grid SDF colliders are not built yet",
         "f5" => "deformable solids are not built yet",
         "f6" => "rods and shells are not built yet",
         "f7" => "articulated bodies are not built yet",

@@ -2,9 +2,9 @@
 
 use super::build::Context;
 use super::error::FileError;
-use super::mass;
 use super::schema::{Actor, ActorPose, ExplicitSamples, Samples, Shape};
 use super::shape::{self, Resolved};
+use super::{collider, mass};
 use crate::{Body, BodyKind};
 use nalgebra::Vector3;
 use osculate_contact::{ContactError, ContactParams};
@@ -75,7 +75,7 @@ pub(super) fn body(
         angular_velocity,
         gravity: actor.gravity,
         contact: contact(context, actor, at)?,
-        collider: shape::collider(context, &actor.collider, &shape, at)?,
+        collider: collider::collider(context, &actor.collider, &shape, at)?,
         samples: samples(context, actor, &shape, at)?,
         free_samples: matches!(actor.samples, Some(Samples::Explicit(_))),
     })

@@ -33,6 +33,7 @@
 
 mod actor;
 mod build;
+mod collider;
 mod error;
 mod filter;
 mod mass;
@@ -53,7 +54,7 @@ pub use error::{FileError, Place};
 pub use outcome::{OutcomeTerm, SceneOutcome};
 pub use schema::{
     Actor, ActorPose, AppliedWrench, BoxField, BoxShape, Collider, ColliderField, ColliderKind,
-    Contact, ExplicitSamples, FilterRule, Icosphere, OutcomeWeights, Pair, PlaneField, Samples,
-    SceneFile, Shape, Solver, SphereField, Triangles,
+    Contact, ExplicitSamples, FilterRule, Icosphere, MeshField, OutcomeWeights, Pair, PlaneField,
+    Samples, SceneFile, SdfField, Shape, Solver, SphereField, Triangles,
 };
 pub use source::Source;

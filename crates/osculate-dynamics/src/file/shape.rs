@@ -2,7 +2,7 @@
 
 use super::build::Context;
 use super::error::FileError;
-use super::schema::{self, BoxField, ColliderField, ColliderKind, PlaneField, Shape, SphereField};
+use super::schema::{PlaneField, Shape, SphereField};
 use nalgebra::Vector3;
 use osculate_geometry::GeometryError;
 use osculate_geometry::collider::Collider;
@@ -21,7 +21,7 @@ pub(super) struct Resolved {
     /// Its triangles, if it has any.
     pub(super) mesh: Option<TriangleMesh>,
     /// Its exact distance field, if it has one.
-    field: Option<Collider>,
+    pub(super) field: Option<Collider>,
 }
 
 /// The shape; `at` is its field path.
@@ -100,7 +100,11 @@ fn limited(
     Err(context.value(&format!("{at}.subdivisions"), found, allowed))
 }
 
-fn half_space(context: &Context<'_>, plane: &PlaneField, at: &str) -> Result<Collider, FileError> {
+pub(super) fn half_space(
+    context: &Context<'_>,
+    plane: &PlaneField,
+    at: &str,
+) -> Result<Collider, FileError> {
     let normal = context.vector(&format!("{at}.normal"), &plane.normal)?;
     let offset = context.number(&format!("{at}.offset"), plane.offset)?;
     // The square of the length must not vanish either.
@@ -112,14 +116,18 @@ fn half_space(context: &Context<'_>, plane: &PlaneField, at: &str) -> Result<Col
         .map_err(|e| context.geometry(&format!("{at}.normal"), format!("{:?}", plane.normal), e))
 }
 
-fn sphere(context: &Context<'_>, ball: &SphereField, at: &str) -> Result<Collider, FileError> {
+pub(super) fn sphere(
+    context: &Context<'_>,
+    ball: &SphereField,
+    at: &str,
+) -> Result<Collider, FileError> {
     let center = context.vector(&format!("{at}.center"), &ball.center)?;
     let radius = context.positive(&format!("{at}.radius"), ball.radius, "m")?;
     Collider::sphere(center, radius)
         .map_err(|e| context.geometry(&format!("{at}.radius"), ball.radius, e))
 }
 
-fn cuboid(
+pub(super) fn cuboid(
     context: &Context<'_>,
     center: &[f64; 3],
     half_extents: &[f64; 3],
@@ -131,91 +139,4 @@ fn cuboid(
     }
     Collider::cuboid(center, Vector3::from(*half_extents))
         .map_err(|e| context.geometry(at, format!("{half_extents:?}"), e))
-}
-
-/// The collider that an actor asks for; `at` is the actor's field path.
-pub(super) fn collider(
-    context: &Context<'_>,
-    choice: &schema::Collider,
-    shape: &Resolved,
-    at: &str,
-) -> Result<Option<Collider>, FileError> {
-    let at = format!("{at}.collider");
-    match choice {
-        schema::Collider::Field(ColliderField::Plane(plane)) => {
-            half_space(context, plane, &format!("{at}.plane")).map(Some)
-        }
-        schema::Collider::Field(ColliderField::Sphere(ball)) => {
-            sphere(context, ball, &format!("{at}.sphere")).map(Some)
-        }
-        schema::Collider::Field(ColliderField::Box(BoxField { center, half_extents })) => {
-            cuboid(context, center, half_extents, &format!("{at}.box")).map(Some)
-        }
-        schema::Collider::Named(kind) => named(context, *kind, shape, &at),
-    }
-}
-
-fn named(
-    context: &Context<'_>,
-    kind: ColliderKind,
-    shape: &Resolved,
-    at: &str,
-) -> Result<Option<Collider>, FileError> {
-    let unsupported = |word: &str, missing, allowed| {
-        let place = context.source.place(at);
-        Err(FileError::Unsupported { place, found: format!("\"{word}\""), missing, allowed })
-    };
-    let instead =
-        "\"none\" if nothing has to collide with this actor, \"box\", \"sphere\", or a table";
-    match (kind, shape.field) {
-        (ColliderKind::None, _) => Ok(None),
-        (ColliderKind::Auto, None) if shape.mesh.is_some() => {
-            unsupported("auto", "the grid distance field (sdf) of a mesh", instead)
-        }
-        (ColliderKind::Auto, field) => Ok(field),
-        (ColliderKind::Mesh, _) => unsupported("mesh", "distances to triangles", instead),
-        (ColliderKind::Sdf, _) => unsupported("sdf", "the grid distance field", instead),
-        (ColliderKind::PointCloud, _) => {
-            unsupported("point-cloud", "the point-cloud contact", instead)
-        }
-        (ColliderKind::Plane, Some(field @ Collider::HalfSpace(_))) => Ok(Some(field)),
-        (ColliderKind::Sphere, Some(field @ Collider::Sphere(_))) => Ok(Some(field)),
-        (ColliderKind::Box, Some(field @ Collider::Cuboid(_))) => Ok(Some(field)),
-        (ColliderKind::Plane, _) => Err(context.value(
-            at,
-            "\"plane\"",
-            "a plane as shape, or { plane = { normal, offset } }",
-        )),
-        (ColliderKind::Sphere | ColliderKind::Box, _) => bounds(context, kind, shape, at).map(Some),
-    }
-}
-
-/// Ball or box of the local bounding box.
-fn bounds(
-    context: &Context<'_>,
-    kind: ColliderKind,
-    shape: &Resolved,
-    at: &str,
-) -> Result<Collider, FileError> {
-    let (lower, upper) = match (&shape.mesh, shape.field) {
-        (Some(mesh), _) => {
-            let first = mesh.vertices()[0];
-            let vertices = mesh.vertices().iter();
-            vertices.fold((first, first), |(lower, upper), x| (lower.inf(x), upper.sup(x)))
-        }
-        (None, Some(Collider::Sphere(ball))) => {
-            let radius = Vector3::repeat(ball.radius);
-            (ball.center - radius, ball.center + radius)
-        }
-        (None, _) => {
-            let found = format!("{kind:?} of a shape without bounds").to_lowercase();
-            return Err(context.value(at, found, "a mesh, box or sphere as shape, or a table"));
-        }
-    };
-    let (center, half_extents) = ((lower + upper) * 0.5, (upper - lower) * 0.5);
-    let made = match kind {
-        ColliderKind::Box => Collider::cuboid(center, half_extents),
-        _ => Collider::sphere(center, half_extents.min()),
-    };
-    made.map_err(|e| context.geometry(at, format!("bounds {lower:?} to {upper:?}"), e))
 }

@@ -3,11 +3,13 @@
 //! Units, defaults and ranges are those of `docs/scene.md`.
 
 mod actor;
+mod field;
 mod names;
 mod shape;
 mod variants;
 
 pub use actor::{Actor, ActorPose, Contact, ExplicitSamples};
+pub use field::{MeshField, SdfField};
 pub use shape::{BoxField, BoxShape, Icosphere, PlaneField, Shape, SphereField, Triangles};
 pub use variants::{Collider, ColliderField, ColliderKind, Samples};
 

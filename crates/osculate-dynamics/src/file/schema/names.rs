@@ -2,6 +2,7 @@
 
 use crate::{InitialRate, Method, OnFailure};
 use osculate_contact::{DissipationSchedule, FrictionRamp};
+use osculate_geometry::grid::ResolutionMode;
 use osculate_geometry::quadrature::TriangleRule;
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,18 @@ pub(super) enum MethodName {
 pub(super) enum RampName {
     C1,
     Smooth,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "ResolutionMode", rename_all = "kebab-case")]
+pub(super) enum ResolutionName {
+    LargestAxis,
+    SmallestAxis,
+    MeanAxis,
+    LargestEdge,
+    SmallestEdge,
+    MeanEdge,
+    Explicit,
 }
 
 #[derive(Serialize, Deserialize)]

@@ -83,11 +83,14 @@ pub struct SphereField {
 
 /// A box along the local axes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table { center, half_extents }")]
+#[serde(deny_unknown_fields, expecting = "a table { center, half_extents, edge_radius }")]
 pub struct BoxField {
     /// Centre \[m\], local.
     #[serde(default)]
     pub center: [f64; 3],
     /// Half extents \[m\], > 0.
     pub half_extents: [f64; 3],
+    /// Radius of edges and corners \[m\], from 0 to the smallest half extent.
+    #[serde(default)]
+    pub edge_radius: f64,
 }

@@ -1,13 +1,13 @@
 //! Values that are a word or a table.
 
-use super::{BoxField, ExplicitSamples, PlaneField, SphereField};
+use super::{BoxField, ExplicitSamples, MeshField, PlaneField, SdfField, SphereField};
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
 use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 
 /// `collider`: a word or a table.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Collider {
     /// By kind: dimensions come from the shape.
@@ -46,7 +46,7 @@ pub enum ColliderKind {
 }
 
 /// A distance field with its own dimensions, local.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ColliderField {
     /// A half-space.
@@ -55,6 +55,10 @@ pub enum ColliderField {
     Sphere(SphereField),
     /// A box along the local axes.
     Box(BoxField),
+    /// Distances on a grid.
+    Sdf(SdfField),
+    /// Distances to the triangles of the shape.
+    Mesh(MeshField),
 }
 
 #[derive(Deserialize)]
@@ -63,6 +67,8 @@ enum FieldKey {
     Plane,
     Sphere,
     Box,
+    Sdf,
+    Mesh,
 }
 
 impl<'de> Deserialize<'de> for Collider {
@@ -78,7 +84,7 @@ impl<'de> Visitor<'de> for ColliderVisitor {
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(
-            "a kind of collider such as \"auto\", or a table with one of plane, sphere, box",
+            "a kind of collider such as \"auto\", or a table with one of plane, sphere, box, sdf, mesh",
         )
     }
 
@@ -91,12 +97,17 @@ impl<'de> Visitor<'de> for ColliderVisitor {
             Some(FieldKey::Plane) => ColliderField::Plane(map.next_value()?),
             Some(FieldKey::Sphere) => ColliderField::Sphere(map.next_value()?),
             Some(FieldKey::Box) => ColliderField::Box(map.next_value()?),
+            Some(FieldKey::Sdf) => ColliderField::Sdf(map.next_value()?),
+            Some(FieldKey::Mesh) => ColliderField::Mesh(map.next_value()?),
             None => {
-                return Err(A::Error::custom("empty table, expected one of plane, sphere, box"));
+                return Err(A::Error::custom(
+                    "empty table, expected one of plane, sphere, box, sdf, mesh",
+                ));
             }
         };
         if map.next_key::<IgnoredAny>()?.is_some() {
-            let message = "more than one key, expected exactly one of plane, sphere, box";
+            let message =
+                "more than one key, expected exactly one of plane, sphere, box, sdf, mesh";
             return Err(A::Error::custom(message));
         }
         Ok(Collider::Field(field))

@@ -90,17 +90,13 @@ fn sizes_beyond_reason_are_refused() {
 #[test]
 fn colliders_that_are_not_built_yet_say_what_to_write() {
     let shape = "shape.box = { half_extents = [0.05, 0.05, 0.05] }";
-    let ball = "shape.icosphere = { radius = 1, subdivisions = 0 }";
-    let words = ["\"auto\"", "grid", "not built yet", "\"none\" if nothing"];
-    check(&[(shape, ball, 9, "actor[1].collider:", &words)]);
-    for kind in ["mesh", "sdf", "point-cloud"] {
-        let text = BASE.replace("mass = 0.4", &format!("mass = 0.4\ncollider = '{kind}'"));
-        let error = refusal(&text);
-        assert!(matches!(error, FileError::Unsupported { .. }));
-        let message = error.to_string();
-        assert!(message.starts_with("scene.toml:12: actor[1].collider: "), "{message}");
-        assert!(message.contains(kind) && message.contains("allowed: \"none\""), "{message}");
-    }
+    let text = BASE.replace("mass = 0.4", "mass = 0.4\ncollider = 'point-cloud'");
+    let error = refusal(&text);
+    assert!(matches!(error, FileError::Unsupported { .. }));
+    let message = error.to_string();
+    assert!(message.starts_with("scene.toml:12: actor[1].collider: "), "{message}");
+    assert!(message.contains("point-cloud") && message.contains("deformable"), "{message}");
+    assert!(message.contains("allowed: \"none\""), "{message}");
     check(&[
         (
             "mass = 0.4",
@@ -145,4 +141,47 @@ fn colliders_that_are_not_built_yet_say_what_to_write() {
             &["-1 m", "> 0 m"],
         ),
     ]);
+}
+
+#[test]
+fn grids_and_meshes_are_refused_with_the_field() {
+    let given = |text: &str| format!("mass = 0.4\ncollider = {text}");
+    let refused = |text: &str, at: &str, words: &[&str]| {
+        check(&[("mass = 0.4", &given(text), 12, at, words)]);
+    };
+    let sdf = "actor[1].collider.sdf";
+    refused("{ sdf = { delta = [0.1, 0, 0.1] } }", sdf, &["resolution delta", "> 0"]);
+    refused("{ sdf = { padding = -1 } }", sdf, &["padding of a grid is -1", "≥ 0"]);
+    refused("{ sdf = { min_cells = [1, 0, 1] } }", sdf, &["number of cells", "≥ 1"]);
+    let tiny = "{ sdf = { resolution_mode = 'explicit', delta = [1e-6, 1e-6, 1e-6] } }";
+    refused(tiny, sdf, &["cells of a grid", "at most 1000000000"]);
+    refused("{ sdf = { scale = 0 } }", "actor[1].collider.sdf.scale", &["found 0"]);
+    refused("{ sdf = { rounding = -1 } }", "actor[1].collider.sdf.rounding", &["-1", "≥ 0"]);
+    let nowhere = "{ sdf = { file = 'nowhere.grid' } }";
+    refused(nowhere, "actor[1].collider.sdf.file", &["cannot read", "nowhere.grid"]);
+    let both = "{ sdf = { file = 'a.grid', padding = 1 } }";
+    refused(both, sdf, &["grid parameters beside file", "or no file"]);
+    refused("{ sdf = { mode = 'explicit' } }", "actor[1].collider.sdf.mode", &["unknown field"]);
+    let mode = "{ sdf = { resolution_mode = 'finest' } }";
+    refused(mode, "actor[1].collider.sdf.resolution_mode", &["finest", "mean-edge"]);
+    refused("{ mesh = { scale = -2 } }", "actor[1].collider.mesh.scale", &["found -2"]);
+    let edge = "{ box = { half_extents = [1, 1, 1], edge_radius = 2 } }";
+    refused(edge, "actor[1].collider.box.edge_radius", &["edge radius", "is 2"]);
+    for kind in ["mesh", "sdf"] {
+        let text = format!("static = true\ncollider = '{kind}'");
+        let words = ["without triangles", "a shape of triangles"];
+        check(&[("static = true", &text, 8, "actor[0].collider:", &words)]);
+    }
+}
+
+#[test]
+fn open_mesh_supplies_no_distances_and_names_the_edge() {
+    let open = "shape.triangles = { vertices = [[0, 0, 0], [1, 0, 0], [0, 1, 0]], triangles = [[0, 1, 2]] }";
+    for kind in ["mesh", "sdf", "auto"] {
+        let text = format!("{open}\nstatic = true\ncollider = '{kind}'");
+        let text = BASE.replace("static = true\nshape.plane = { normal = [0, 0, 1] }", &text);
+        assert!(text.contains(open), "the base scene has another plane");
+        let message = refusal(&text).to_string();
+        assert!(message.contains("not closed") && message.contains("edge 0→1"), "{message}");
+    }
 }
