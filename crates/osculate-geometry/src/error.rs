@@ -81,8 +81,8 @@ pub enum GeometryError {
     },
     /// The surface has a hole, a fin, or neighbours of opposite orientation.
     #[error(
-        "mesh is not closed: edge {from}→{to} occurs {forward} times and {to}→{from} {backward} times, \
-         allowed: once each"
+        "mesh is not closed at {edges} edges: the first, {from}→{to} at {at:?} m, occurs {forward} times and \
+         {to}→{from} {backward} times, allowed: once each"
     )]
     NotClosed {
         /// Smaller vertex index of the edge.
@@ -93,6 +93,16 @@ pub enum GeometryError {
         forward: usize,
         /// Triangles that run along it from the larger to the smaller.
         backward: usize,
+        /// How many edges there are for which this does not hold.
+        edges: usize,
+        /// Middle of the first one `[m]`.
+        at: [f64; 3],
+    },
+    /// A defect that is not to be repaired or accepted.
+    #[error("mesh has {finding}: refused")]
+    MeshDefect {
+        /// What was found.
+        finding: Box<crate::mesh::repair::Finding>,
     },
     /// A list has another length than the points.
     #[error("{found} {list} for {points} sample points, as many needed")]
@@ -162,7 +172,7 @@ pub enum GeometryError {
         cause: GridFileError,
     },
     /// The file name does not end in a known format.
-    #[error("{} has extension {found:?}, allowed: obj, stl", path.display())]
+    #[error("{} has extension {found:?}, allowed: obj, stl, ply, gltf, glb", path.display())]
     FileExtension {
         /// The file.
         path: PathBuf,
@@ -211,6 +221,72 @@ pub enum GeometryError {
         expected: u64,
         /// Bytes of the file.
         found: u64,
+    },
+    /// A file is larger than meshes of the triangles that are allowed.
+    #[error("{} has {found} bytes, allowed for {triangles} triangles: at most {most}", path.display())]
+    FileSize {
+        /// The file.
+        path: PathBuf,
+        /// Bytes of the file.
+        found: u64,
+        /// Triangles that are allowed.
+        triangles: usize,
+        /// The most bytes.
+        most: u64,
+    },
+    /// A file has more triangles than are allowed; nothing was stored of them.
+    #[error("{} has {found} triangles or more, allowed: at most {most}", path.display())]
+    FileTriangles {
+        /// The file.
+        path: PathBuf,
+        /// Triangles found or announced until counting stopped.
+        found: u64,
+        /// The most that are allowed.
+        most: usize,
+    },
+    /// A PLY file has a line or value that cannot be understood, or ends early.
+    #[error("{} is not a readable PLY file: {element}: {cause}", path.display())]
+    Ply {
+        /// The file.
+        path: PathBuf,
+        /// The part of the file: header, or name and index of an element.
+        element: String,
+        /// What the parser met.
+        cause: String,
+    },
+    /// A glTF file is not one, or breaks the rules of the format.
+    #[error("{} is not a readable glTF file: {cause}", path.display())]
+    Gltf {
+        /// The file.
+        path: PathBuf,
+        /// What the parser met.
+        cause: String,
+    },
+    /// A list is longer than the bytes that the file has for it.
+    #[error("{list} of {} has {count} items, which need {needed} bytes, of which there are {found}", path.display())]
+    FileList {
+        /// The file.
+        path: PathBuf,
+        /// Which list.
+        list: String,
+        /// How many items are announced.
+        count: u64,
+        /// The fewest bytes that they need.
+        needed: u128,
+        /// Bytes that there are.
+        found: u64,
+    },
+    /// A file follows its format and has something that is not read here.
+    #[error("{place} of {} is {found}, allowed: {allowed}", path.display())]
+    FileContent {
+        /// The file.
+        path: PathBuf,
+        /// Where.
+        place: String,
+        /// What stands there.
+        found: String,
+        /// What is allowed.
+        allowed: &'static str,
     },
     /// A file was read, and what it holds is no valid mesh.
     #[error("{} holds no valid mesh: {cause}", path.display())]

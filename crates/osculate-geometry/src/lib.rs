@@ -4,10 +4,10 @@
 //! * [`collider`]: signed distance fields, `Φ < 0` inside.
 //! * [`filter`]: which ordered pairs are allowed to touch.
 //! * [`distance`]: exact distances to a closed mesh; [`grid`]: distances on a grid, built in parallel, kept in files.
-//! * [`mesh`]: triangle meshes, their checks, and boxes and spheres as meshes.
+//! * [`mesh`]: triangle meshes, their checks and repair, and boxes and spheres as meshes.
 //! * [`quadrature`]: rules on a triangle, and the surface samples where contact is evaluated.
 //! * [`mass`]: mass, centre and inertia of a homogeneous body.
-//! * [`import`]: OBJ and STL files.
+//! * [`import`]: OBJ, STL, PLY and glTF files.
 //!
 //! Lengths are metres, angles radians, masses kilograms. Triangles are counter-clockwise seen from outside, so
 //! normals leave the body. Everything but the colliders is `f64`.

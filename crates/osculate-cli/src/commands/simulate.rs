@@ -120,9 +120,13 @@ fn report(args: &Args, run: &Run<'_>) -> Result<Report, CliError> {
             stats.len()
         );
     }
+    for warning in &run.scene.warnings {
+        text += &format!("warning   {warning}\n");
+    }
     Ok(Report {
         text,
         json: json!({
+            "warnings": run.scene.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "out": args.out,
             "steps": run.steps,
             "time_s": run.times[run.steps],

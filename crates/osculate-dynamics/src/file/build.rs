@@ -4,10 +4,12 @@ use super::error::FileError;
 use super::outcome::SceneOutcome;
 use super::schema::SceneFile;
 use super::source::Source;
+use super::warning::SceneWarning;
 use super::{actor, filter, outcome, pairs, solver, wrench};
 use crate::{Parameters, Scene, Simulator};
 use nalgebra::Vector3;
 use osculate_geometry::GeometryError;
+use std::cell::RefCell;
 use std::fmt::Display;
 use std::path::Path;
 
@@ -26,6 +28,8 @@ pub struct BuiltScene {
     pub parameters: Parameters,
     /// The scalar that is differentiated.
     pub outcome: SceneOutcome,
+    /// What was changed on the way or is doubtful, in the order of the actors.
+    pub warnings: Vec<SceneWarning>,
 }
 
 impl SceneFile {
@@ -36,7 +40,8 @@ impl SceneFile {
     /// # Errors
     /// Where a value is outside its range, names no actor, contradicts another or needs what is not built yet.
     pub fn build(&self, base_dir: &Path) -> Result<BuiltScene, FileError> {
-        let context = Context { source: &self.source, base_dir };
+        let warnings = RefCell::default();
+        let context = Context { source: &self.source, base_dir, warnings: &warnings };
         let gravity = context.vector("gravity", &self.gravity)?;
         let durations = solver::durations(&context, &self.solver)?;
         let settings = solver::settings(&context, &self.solver)?;
@@ -59,7 +64,7 @@ impl SceneFile {
         parameters.wrenches = wrenches;
         let simulator = Simulator::new(scene, settings, durations)
             .map_err(|source| context.scene("solver", source))?;
-        Ok(BuiltScene { simulator, parameters, outcome })
+        Ok(BuiltScene { simulator, parameters, outcome, warnings: warnings.into_inner() })
     }
 
     /// Reads and builds a scene file; meshes are looked for beside it.
@@ -72,13 +77,20 @@ impl SceneFile {
     }
 }
 
-/// What every check needs: the text for lines, the folder for meshes.
+/// What every check needs: the text for lines, the folder for meshes, a list for warnings.
 pub(super) struct Context<'a> {
     pub(super) source: &'a Source,
     pub(super) base_dir: &'a Path,
+    warnings: &'a RefCell<Vec<SceneWarning>>,
 }
 
 impl Context<'_> {
+    /// Something worth knowing that is no reason to refuse the scene.
+    pub(super) fn warn(&self, field: &str, message: String) {
+        let warning = SceneWarning { place: self.source.place(field), message };
+        self.warnings.borrow_mut().push(warning);
+    }
+
     /// A value that is not allowed.
     pub(super) fn value(
         &self,

@@ -37,6 +37,7 @@ mod collider;
 mod error;
 mod filter;
 mod mass;
+mod mesh_file;
 mod outcome;
 mod pairs;
 mod read;
@@ -44,6 +45,7 @@ mod schema;
 mod shape;
 mod solver;
 mod source;
+mod warning;
 mod wrench;
 
 #[cfg(test)]
@@ -54,7 +56,8 @@ pub use error::{FileError, Place};
 pub use outcome::{OutcomeTerm, SceneOutcome};
 pub use schema::{
     Actor, ActorPose, AppliedWrench, BoxField, BoxShape, Collider, ColliderField, ColliderKind,
-    Contact, ExplicitSamples, FilterRule, Icosphere, MeshField, OutcomeWeights, Pair, PlaneField,
-    Samples, SceneFile, SdfField, Shape, Solver, SphereField, Triangles,
+    Contact, ExplicitSamples, FilterRule, Icosphere, MeshField, MeshFile, OutcomeWeights, Pair,
+    PlaneField, Samples, SceneFile, SdfField, Shape, Solver, SphereField, Triangles,
 };
 pub use source::Source;
+pub use warning::SceneWarning;

@@ -2,13 +2,12 @@
 
 use super::build::Context;
 use super::error::FileError;
+use super::mesh_file;
 use super::schema::{PlaneField, Shape, SphereField};
 use nalgebra::Vector3;
 use osculate_geometry::GeometryError;
 use osculate_geometry::collider::Collider;
-use osculate_geometry::import::read_mesh;
 use osculate_geometry::mesh::TriangleMesh;
-use std::path::Path;
 
 /// The most squares along an edge of a box.
 const MOST_DIVISIONS: usize = 200;
@@ -33,10 +32,7 @@ pub(super) fn resolve(
     let Some(shape) = shape else { return Ok(Resolved::default()) };
     let mesh = |mesh: TriangleMesh| Resolved { mesh: Some(mesh), field: None };
     match shape {
-        Shape::Mesh(path) => {
-            let read = read_mesh(context.base_dir.join(path)).map(mesh);
-            read.map_err(|e| unreadable(context, &format!("{at}.mesh"), path, e))
-        }
+        Shape::Mesh(file) => mesh_file::read(context, file, &format!("{at}.mesh")).map(mesh),
         Shape::Box(b) => {
             let at = format!("{at}.box");
             let field = cuboid(context, &[0.0; 3], &b.half_extents, &at)?;
@@ -77,14 +73,6 @@ pub(super) fn resolve(
             Ok(Resolved { mesh: None, field })
         }
     }
-}
-
-fn unreadable(context: &Context<'_>, at: &str, path: &Path, error: GeometryError) -> FileError {
-    if let GeometryError::ReadFile { .. } = error {
-        let allowed = "an .obj or .stl file, its path relative to the folder of the scene file";
-        return context.value(at, format!("'{}': {error}", path.display()), allowed);
-    }
-    context.geometry(at, format!("'{}'", path.display()), error)
 }
 
 fn limited(

@@ -7,6 +7,7 @@
 //!
 //! over triangles `(a, b, c)`, counter-clockwise seen from outside.
 
+pub mod repair;
 mod shapes;
 mod topology;
 
@@ -19,6 +20,12 @@ pub(crate) use shapes::check_positive;
 /// Smallest `2·area / (longest edge)²` of a triangle that has a usable normal: below it, fewer than four of the
 /// sixteen digits of a normal are left.
 const THINNEST: f64 = 1e-12;
+
+/// The area `[m²]` at or below which a triangle with these corners is degenerate.
+fn smallest_area([a, b, c]: &[Vector3<f64>; 3]) -> f64 {
+    let longest = (b - a).norm_squared().max((c - b).norm_squared()).max((a - c).norm_squared());
+    0.5 * THINNEST * longest
+}
 
 /// A surface of triangles, in the local coordinates of a body.
 ///
@@ -63,10 +70,8 @@ impl TriangleMesh {
         if let Some(&index) = corners.iter().find(|&&i| i >= vertices) {
             return Err(GeometryError::IndexOutOfRange { triangle, index, vertices });
         }
-        let [a, b, c] = self.corners(triangle);
-        let longest =
-            (b - a).norm_squared().max((c - b).norm_squared()).max((a - c).norm_squared());
-        let (area, smallest) = (self.triangle_area(triangle), 0.5 * THINNEST * longest);
+        let smallest = smallest_area(&self.corners(triangle));
+        let area = self.triangle_area(triangle);
         if area > smallest && area.is_finite() {
             Ok(())
         } else {

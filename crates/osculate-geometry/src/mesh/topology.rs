@@ -16,7 +16,8 @@ impl TriangleMesh {
     /// closed too; its [`TriangleMesh::signed_volume`] is negative.
     ///
     /// # Errors
-    /// Names the first edge, in the order of vertex indices, for which this does not hold, and how often it occurs.
+    /// Names the first edge, in the order of vertex indices, for which this does not hold, where it is, how often it
+    /// occurs, and how many such edges there are.
     pub fn check_closed(&self) -> Result<(), GeometryError> {
         let mut edges: Vec<(usize, usize, bool)> = self
             .triangles()
@@ -25,15 +26,20 @@ impl TriangleMesh {
             .map(|(i, j)| (i.min(j), i.max(j), i < j))
             .collect();
         edges.sort_unstable();
-        for edge in edges.chunk_by(|x, y| (x.0, x.1) == (y.0, y.1)) {
-            let (from, to, _) = edge[0];
-            let forward = edge.iter().filter(|e| e.2).count();
-            let backward = edge.len() - forward;
-            if (forward, backward) != (1, 1) {
-                return Err(GeometryError::NotClosed { from, to, forward, backward });
-            }
-        }
-        Ok(())
+        let edges = || edges.chunk_by(|x, y| (x.0, x.1) == (y.0, y.1));
+        let forward = |edge: &[(usize, usize, bool)]| edge.iter().filter(|e| e.2).count();
+        let is_open = |edge: &&[(usize, usize, bool)]| edge.len() != 2 || forward(edge) != 1;
+        let Some(first) = edges().find(is_open) else { return Ok(()) };
+        let (from, to, _) = first[0];
+        let forward = forward(first);
+        Err(GeometryError::NotClosed {
+            from,
+            to,
+            forward,
+            backward: first.len() - forward,
+            edges: edges().filter(is_open).count(),
+            at: ((self.vertices()[from] + self.vertices()[to]) * 0.5).into(),
+        })
     }
 }
 
@@ -54,11 +60,12 @@ mod tests {
             let mut triangles = mesh.triangles().to_vec();
             let removed = triangles.remove(missing);
             let open = TriangleMesh::new(mesh.vertices().to_vec(), triangles).unwrap();
-            let Err(GeometryError::NotClosed { from, to, forward, backward }) = open.check_closed()
+            let Err(GeometryError::NotClosed { from, to, forward, backward, edges, .. }) =
+                open.check_closed()
             else {
                 panic!("closed without triangle {missing}");
             };
-            assert_eq!(forward + backward, 1);
+            assert_eq!((forward + backward, edges), (1, 3));
             assert!(removed.contains(&from) && removed.contains(&to));
         }
     }
@@ -84,7 +91,14 @@ mod tests {
         let fin = TriangleMesh::new(mesh.vertices().to_vec(), triangles).unwrap();
         assert_eq!(
             fin.check_closed(),
-            Err(GeometryError::NotClosed { from: 0, to: 1, forward: 2, backward: 1 })
+            Err(GeometryError::NotClosed {
+                from: 0,
+                to: 1,
+                forward: 2,
+                backward: 1,
+                edges: 3,
+                at: [-1.0, -1.0, 0.0]
+            })
         );
     }
 

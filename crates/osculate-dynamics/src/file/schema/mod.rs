@@ -4,12 +4,14 @@
 
 mod actor;
 mod field;
+mod mesh_file;
 mod names;
 mod shape;
 mod variants;
 
 pub use actor::{Actor, ActorPose, Contact, ExplicitSamples};
 pub use field::{MeshField, SdfField};
+pub use mesh_file::MeshFile;
 pub use shape::{BoxField, BoxShape, Icosphere, PlaneField, Shape, SphereField, Triangles};
 pub use variants::{Collider, ColliderField, ColliderKind, Samples};
 

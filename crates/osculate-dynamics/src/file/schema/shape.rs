@@ -1,7 +1,7 @@
 //! Shapes and distance fields.
 
+use super::MeshFile;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
 
 /// `shape`: exactly one of these.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -10,8 +10,8 @@ use std::path::PathBuf;
     expecting = "a table with one of mesh, box, icosphere, triangles, plane, sphere"
 )]
 pub enum Shape {
-    /// A mesh from an OBJ or STL file, in metres; a relative path starts at the scene file.
-    Mesh(PathBuf),
+    /// A mesh from a file.
+    Mesh(MeshFile),
     /// A box about the local origin.
     Box(BoxShape),
     /// A subdivided icosahedron about the local origin.

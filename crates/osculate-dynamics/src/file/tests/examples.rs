@@ -65,7 +65,7 @@ fn scene_on_the_page_builds() {
 #[test]
 fn outcome_has_the_same_gradient_by_tangent_and_adjoint() {
     let built = SceneFile::load(folder().join("lifted_ball.toml")).unwrap();
-    let BuiltScene { simulator, parameters, outcome } = &built;
+    let BuiltScene { simulator, parameters, outcome, .. } = &built;
     let run = simulator.run(parameters).unwrap();
     let (value, reverse) = adjoint::gradient(simulator, &run, parameters, outcome).unwrap();
     let layout = Layout::new(simulator.scene(), parameters);

@@ -108,10 +108,10 @@ fn open_mesh_is_refused_where_a_closed_one_is_needed() {
         ),
         (
             shape,
-            "shape.mesh = 'none.ply'",
+            "shape.mesh = 'none.off'",
             12,
             "actor[1].shape.mesh:",
-            &["none.ply", "allowed: obj, stl"],
+            &["none.off", "allowed: obj, stl"],
         ),
     ]);
 }

@@ -1,7 +1,12 @@
 //! Files that are whole, cut short, and no mesh at all.
 
+mod damage;
+mod formats;
+mod samples;
+
 use super::*;
 use crate::mass::MassProperties;
+use nalgebra::Vector3;
 
 /// Numbers that `f32` stores exactly, so that every format gives the same box.
 const H: Vector3<f64> = Vector3::new(0.5, 0.25, 2.0);
@@ -43,12 +48,18 @@ fn binary_bytes(mesh: &TriangleMesh, header: &[u8]) -> Vec<u8> {
     bytes
 }
 
+/// The mesh of a file `box.obj`, `box.stl`, …
+fn bytes_of(format: MeshFormat, bytes: &[u8]) -> Result<TriangleMesh, GeometryError> {
+    let name = format!("box.{format:?}").to_lowercase();
+    parse_mesh(name, format, bytes, &ImportOptions::default()).map(|(mesh, _)| mesh)
+}
+
 fn obj(text: &str) -> Result<TriangleMesh, GeometryError> {
-    obj::parse(Path::new("box.obj"), text.as_bytes())
+    bytes_of(MeshFormat::Obj, text.as_bytes())
 }
 
 fn stl(bytes: &[u8]) -> Result<TriangleMesh, GeometryError> {
-    stl::parse(Path::new("box.stl"), bytes)
+    bytes_of(MeshFormat::Stl, bytes)
 }
 
 fn assert_is_the_box(mesh: &TriangleMesh) {
@@ -99,8 +110,8 @@ fn obj_polygons_are_cut_into_triangles() {
         v 0.5 -0.25 -2\nv 0.5 -0.25 2\nv 0.5 0.25 -2\nv 0.5 0.25 2\n\
         f 1 2 4 3\nf 5 7 8 6\ng sides\nf 1 5 6 2\nf 3 4 8 7\nf -8 -6 -2 -4\nf 2 6 8 4\n";
     assert_is_the_box(&obj(text).unwrap());
-    let pentagon = "v 1 0 0\nv 2 0 0\nv 2 1 0\nv 1 2 0\nv 0 1 0\nf 1 2 3 4 5\nf 1 2 3\n";
-    assert_eq!(obj(pentagon).unwrap().triangles(), [[0, 1, 2], [0, 2, 3], [0, 3, 4], [0, 1, 2]]);
+    let pentagon = "v 1 0 0\nv 2 0 0\nv 2 1 0\nv 1 2 0\nv 0 1 0\nv 9 9 9\nf 1 2 3 4 5\nf 2 1 6\n";
+    assert_eq!(obj(pentagon).unwrap().triangles(), [[0, 1, 2], [0, 2, 3], [0, 3, 4], [1, 0, 5]]);
 }
 
 #[test]
@@ -176,7 +187,7 @@ fn garbage_is_an_error_and_never_a_panic() {
         let solid = [b"solid x\n".as_slice(), &random].concat();
         for bytes in [&random, &text, &solid] {
             assert!(stl(bytes).is_err());
-            assert!(obj::parse(Path::new("box.obj"), bytes).is_err());
+            assert!(bytes_of(MeshFormat::Obj, bytes).is_err());
         }
     }
 }
@@ -197,7 +208,7 @@ fn damaged_files_never_panic() {
                 bytes[i] = place() as u8;
             }
             // Whether it is still a mesh depends on the place; that this returns is the law.
-            let _ = (stl(&bytes), obj::parse(Path::new("box.obj"), &bytes));
+            let _ = (stl(&bytes), bytes_of(MeshFormat::Obj, &bytes));
         }
     }
 }
@@ -257,23 +268,24 @@ fn files_are_read_by_their_extension() {
         ("box.obj", obj_text(&mesh).into_bytes()),
         ("box.STL", binary_bytes(&mesh, b"")),
         ("ascii.stl", ascii_text(&mesh, " box").into()),
-        ("box.ply", Vec::new()),
+        ("box.off", Vec::new()),
     ] {
         std::fs::write(folder.join(name), bytes).unwrap();
     }
     for name in ["box.obj", "box.STL", "ascii.stl"] {
-        assert_is_the_box(&read_mesh(folder.join(name)).unwrap());
+        let options = ImportOptions::default();
+        assert_is_the_box(&read_mesh(folder.join(name), &options).unwrap().0);
     }
-    for (name, found) in [("box.ply", "ply"), ("box", "")] {
+    for (name, found) in [("box.off", "off"), ("box", "")] {
         let path = folder.join(name);
         assert_eq!(
-            read_mesh(&path),
+            read_mesh(&path, &ImportOptions::default()),
             Err(GeometryError::FileExtension { path, found: found.to_string() })
         );
     }
     let path = folder.join("missing.obj");
     assert_eq!(
-        read_mesh(&path),
+        read_mesh(&path, &ImportOptions::default()),
         Err(GeometryError::ReadFile { path, kind: std::io::ErrorKind::NotFound })
     );
     std::fs::remove_dir_all(&folder).unwrap();
