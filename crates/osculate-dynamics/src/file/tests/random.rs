@@ -181,3 +181,13 @@ proptest! {
         survives(&text);
     }
 }
+
+/// The seeds of the fuzz target reach the builder: a seed that is no scene finds nothing.
+#[test]
+fn seeds_are_scenes_that_build_but_for_their_meshes() {
+    let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/scene");
+    let build = |name: &str| SceneFile::read(seeds.join(name)).unwrap().build(&seeds);
+    assert!(build("every_table.toml").is_ok(), "{:?}", build("every_table.toml").err());
+    let missing = build("shapes.toml").unwrap_err().to_string();
+    assert!(missing.contains("'c.obj': cannot read"), "{missing}");
+}

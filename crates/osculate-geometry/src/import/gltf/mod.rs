@@ -38,11 +38,29 @@ pub(super) fn parse(source: &Source<'_>, bytes: &[u8]) -> Result<Soup, GeometryE
         None => (bytes, None),
     };
     let root = ::gltf::json::Root::from_slice(json).map_err(|e| failed(one_line(e)))?;
+    check_attributes(source, &root)?;
     let document = Document::from_json(root).map_err(|e| failed(one_line(e)))?;
     let buffers = Buffers::of(source, &document, bin)?;
     let mut reader = Reader { source, buffers, soup: Soup::default() };
     reader.scene(&document)?;
     Ok(reader.soup)
+}
+
+/// Attributes refer to accessors that exist: the validation of the crate looks up the positions before it knows.
+fn check_attributes(source: &Source<'_>, root: &::gltf::json::Root) -> Result<(), GeometryError> {
+    let accessors = root.accessors.len();
+    for (i, mesh) in root.meshes.iter().enumerate() {
+        let attributes = mesh.primitives.iter().flat_map(|primitive| primitive.attributes.values());
+        if let Some(missing) = attributes.map(|a| a.value()).find(|&a| a >= accessors) {
+            return Err(GeometryError::FileContent {
+                path: source.path.into(),
+                place: format!("an attribute of mesh {i}"),
+                found: format!("accessor {missing} of {accessors}"),
+                allowed: "indices of accessors, from 0",
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Compares the length in the header with the length that is.

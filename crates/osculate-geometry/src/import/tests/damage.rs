@@ -27,6 +27,31 @@ fn file_cut_short_anywhere_is_an_error_or_an_open_mesh() {
     }
 }
 
+/// The seeds of the fuzz targets, and inputs that once broke a reader.
+#[test]
+fn seeds_are_meshes_whole_and_meshes_or_errors_cut_short() {
+    let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds");
+    for (folder, format) in [
+        ("obj", MeshFormat::Obj),
+        ("stl", MeshFormat::Stl),
+        ("ply", MeshFormat::Ply),
+        ("gltf", MeshFormat::Gltf),
+    ] {
+        let mut count = 0;
+        for entry in std::fs::read_dir(seeds.join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            let bytes = std::fs::read(&path).unwrap();
+            let whole = bytes_of(format, &bytes);
+            assert!(whole.is_ok(), "{}: {whole:?}", path.display());
+            for length in 0..bytes.len() {
+                let _ = bytes_of(format, &bytes[..length]);
+            }
+            count += 1;
+        }
+        assert!(count >= 2, "{count} seeds of {folder}");
+    }
+}
+
 #[test]
 fn more_triangles_than_allowed_are_refused_and_the_option_raises_the_limit() {
     for (format, bytes) in files() {

@@ -262,3 +262,13 @@ fn glb_with_a_length_below_its_header_is_refused() {
     }
     assert!(bytes_of(MeshFormat::Gltf, b"glTF").is_err());
 }
+
+/// Symptom: index out of bounds in the validation of the glTF crate, found by fuzzing. Cause: it looks up the accessor of
+/// the positions, for its bounds, before it has checked the index; attributes are checked before.
+#[test]
+fn gltf_positions_that_no_accessor_has_are_refused() {
+    let missing = "an attribute of mesh 0 of box.gltf is accessor 2 of 2, allowed: indices of";
+    assert_gltf_refused(&[(r#"{"POSITION":0}"#, r#"{"POSITION":2}"#, missing)]);
+    let whole = gltf_json(&cuboid(), r#"[{"mesh":0}]"#, "");
+    assert!(gltf(&whole.replace("\"accessors\"", "\"others\"")).is_err());
+}

@@ -1,0 +1,43 @@
+//! What the fuzz targets call: a reader on any bytes, and the laws that hold for whatever it gives.
+
+use osculate_dynamics::file::SceneFile;
+use osculate_geometry::import::{ImportOptions, MeshFormat, parse_mesh};
+use std::path::Path;
+
+/// Any bytes are a mesh within the limits, or an error that can be shown.
+///
+/// # Panics
+/// Where a mesh has what meshes never have.
+pub fn mesh(format: MeshFormat, bytes: &[u8]) {
+    // Few: what is refused by the limit has to be refused before it takes time or memory.
+    let options = ImportOptions { most_triangles: 10_000, ..ImportOptions::default() };
+    match parse_mesh("fuzz", format, bytes, &options) {
+        Ok((mesh, report)) => {
+            assert!(mesh.triangles().len() <= options.most_triangles);
+            assert!(mesh.vertices().iter().flatten().all(|x| x.is_finite()));
+            let counted: usize = report.pieces.iter().map(|piece| piece.triangles).sum();
+            assert_eq!(counted, mesh.triangles().len(), "triangles of all pieces");
+            report.lines().for_each(|line| assert!(!line.is_empty()));
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
+
+/// Any text is a scene or an error; any scene can be built or is refused; written, it can be read again.
+///
+/// # Panics
+/// Where a scene that was written cannot be read.
+pub fn scene(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    match SceneFile::parse(text, "fuzz.toml") {
+        Ok(scene) => {
+            if let Ok(text) = scene.to_toml() {
+                assert!(SceneFile::parse(&text, "again.toml").is_ok(), "unreadable: {text}");
+            }
+            if let Err(error) = scene.build(Path::new("/nonexistent")) {
+                assert!(!error.to_string().is_empty());
+            }
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
