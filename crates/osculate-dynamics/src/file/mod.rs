@@ -1,7 +1,8 @@
 //! Scene files: TOML, read, checked and built. The schema is `docs/scene.md`.
 //!
 //! [`SceneFile::read`] turns text into plain structs, [`SceneFile::build`] checks them and makes a [`BuiltScene`].
-//! Every error names file, line, field, the value found and what is allowed.
+//! Every error names file, line, field, the value found and what is allowed. What was repaired in mesh files, or is
+//! doubtful about them, stands in [`BuiltScene::warnings`].
 //!
 //! Every field of the structs is public, so scenes can be built in Rust too:
 //!
