@@ -135,6 +135,21 @@ fn unconverged_stages_are_counted_aloud() {
 }
 
 #[test]
+fn repairs_of_a_mesh_are_said_aloud() {
+    let folder = scratch("repaired");
+    let mesh = fs::read_to_string(example("tetrahedron.obj")).unwrap();
+    write(&folder, "tetrahedron.obj", &mesh.replace("f 3 1 4", "f 1 3 4"));
+    let text = fs::read_to_string(example("tetrahedron.toml")).unwrap();
+    let text = text.replace("duration = 0.2", "steps = 1");
+    let (scene, out) = (write(&folder, "tetrahedron.toml", &text), folder.join("out"));
+    let said = "actor[1].shape.mesh: 'tetrahedron.obj' has 1 triangles of 1 pieces that disagree";
+    let simulated = osculate(&["simulate", &scene, "--out", out.to_str().unwrap()]);
+    assert!(stdout(&simulated).contains(said), "{}", stdout(&simulated));
+    let checked = json(&osculate(&["gradcheck", &scene, "--json"]));
+    assert!(checked["warnings"][0].as_str().unwrap().contains(said), "{checked}");
+}
+
+#[test]
 fn wrong_scenes_are_refused_with_file_line_and_field() {
     let folder = scratch("wrong");
     let out = folder.to_str().unwrap();

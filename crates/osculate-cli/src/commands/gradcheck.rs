@@ -96,7 +96,11 @@ pub fn run(args: &Args, console: &Console) -> Result<Report, CliError> {
         args.near_distance,
         args.near_alignment,
     )?;
-    Ok(report(args, value, &rows, near, trajectory.unconverged()))
+    let mut report = report(args, value, &rows, near, trajectory.unconverged());
+    let warnings: Vec<String> = scene.warnings.iter().map(ToString::to_string).collect();
+    warnings.iter().for_each(|warning| report.text += &format!("warning: {warning}\n"));
+    report.json["warnings"] = json!(warnings);
+    Ok(report)
 }
 
 fn tangents(scene: &BuiltScene, trajectory: &Trajectory, n: usize) -> Result<Vec<f64>, CliError> {
