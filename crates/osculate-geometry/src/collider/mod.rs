@@ -216,8 +216,8 @@ impl<T: Scalar> Collider<T> {
                 self.real().phi(center) - radius
             }
         };
-        // Written so that a NaN reaches everything.
-        !(lowest >= threshold)
+        // A NaN reaches everything.
+        lowest < threshold || lowest.is_nan()
     }
 
     /// A local box outside of which `Φ ≥ threshold` \[m\]; `None` for the half-space, which has no bounds.
