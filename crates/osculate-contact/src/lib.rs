@@ -23,6 +23,7 @@ pub mod kinematics;
 pub mod linearised;
 pub mod normal_penalty;
 pub mod params;
+pub mod restitution;
 pub mod sample;
 #[cfg(test)]
 mod test_fields;
@@ -31,4 +32,5 @@ pub use combine::PairOverride;
 pub use dissipation::{DissipationSchedule, FrictionRamp};
 pub use error::ContactError;
 pub use params::{ContactParams, PairParams};
+pub use restitution::RestitutionLaw;
 pub use sample::{ContactLaw, Sample, Status, Traction};
