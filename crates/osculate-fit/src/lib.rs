@@ -7,10 +7,12 @@
 //! * [`fit`]: many starts through stages of growing horizon.
 //! * [`identify`]: standard errors, correlations, weak directions, profiles, verdicts.
 //! * [`experiment`], [`report`], [`twin`]: files in, files out, synthetic recordings.
+//! * [`impact`]: the restitution that an integrator shows, and the step that keeps it.
 
 pub mod experiment;
 pub mod fit;
 pub mod identify;
+pub mod impact;
 pub mod least_squares;
 pub mod optimise;
 pub mod parameter;
