@@ -188,6 +188,7 @@ impl Impact {
             let allowed = "> 0 and finite";
             return Err(ImpactError::Quantity { field: "tolerance", found: tolerance, allowed });
         }
+        self.validate(self.contact_time())?;
         let (longest, finest) = (self.contact_time() / 2.0, self.contact_time() * FINEST);
         let error = |dt: f64| self.error(dt, target, phases);
         let mut dt = longest;
@@ -229,14 +230,17 @@ impl Impact {
     }
 
     fn validate(&self, dt: f64) -> Result<(), ImpactError> {
-        for (field, found) in
-            [("mass", self.mass), ("area", self.area), ("speed", self.speed), ("time step", dt)]
-        {
-            if !(found > 0.0 && found.is_finite()) {
-                return Err(ImpactError::Quantity { field, found, allowed: "> 0 and finite" });
-            }
-        }
-        Ok(())
+        let positive = |field: &'static str, found: f64| {
+            let allowed = "> 0 and finite";
+            let ok = found > 0.0 && found.is_finite();
+            if ok { Ok(()) } else { Err(ImpactError::Quantity { field, found, allowed }) }
+        };
+        positive("mass", self.mass)?;
+        positive("area", self.area)?;
+        positive("speed", self.speed)?;
+        // The contact, before the step, which may have been computed from it.
+        self.scene(0.0)?;
+        positive("time step", dt)
     }
 
     /// Plane and body, `gap` above the distance at which contact starts.
@@ -332,5 +336,6 @@ mod tests {
         let mut bad = impact(0.5);
         bad.contact.stiffness = -1.0;
         assert!(matches!(bad.restitution(1e-4, 0.0), Err(ImpactError::Scene(_))));
+        assert!(matches!(bad.step_within(0.5, 0.01, 4), Err(ImpactError::Scene(_))));
     }
 }
