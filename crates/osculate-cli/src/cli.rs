@@ -31,6 +31,8 @@ Examples:
   osculate fit experiments/cube_toss/experiment.toml
   osculate simulate docs/examples/sliding_block.toml --out /tmp/block
   osculate gradcheck docs/examples/sliding_block.toml
+  osculate restitution --e 0.6 --speed 1.0
+  osculate validate sliding_block --out /tmp/block
   osculate crosscheck REFERENCE_DATA --family f1
   osculate import contactnets tosses_processed data/cube_tosses
 

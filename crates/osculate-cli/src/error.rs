@@ -1,8 +1,10 @@
 //! What can go wrong in a command, and the exit code it gives.
 
+use osculate_contact::ContactError;
 use osculate_dynamics::file::FileError;
 use osculate_dynamics::{RunError, SceneError};
 use osculate_fit::experiment::ExperimentError;
+use osculate_fit::impact::ImpactError;
 use osculate_fit::problem::ProblemError;
 use osculate_fit::recording::RecordingError;
 use osculate_fit::report::ReportError;
@@ -22,6 +24,15 @@ pub enum CliError {
     /// Malformed JSON, or a field is missing or of the wrong type.
     #[error("{}: line {}, column {}: {source}", path.display(), source.line(), source.column())]
     Json { path: PathBuf, source: serde_json::Error },
+    /// Malformed TOML, or a field is missing, unknown or of the wrong type.
+    #[error("{}: {source}", path.display())]
+    Toml { path: PathBuf, source: Box<toml::de::Error> },
+    /// A configuration with a number that is out of range.
+    #[error("{}: {source}", path.display())]
+    Config { path: PathBuf, source: Box<CliError> },
+    /// An experiment that is not there.
+    #[error("no experiment is named '{found}', there are: {known}")]
+    UnknownExperiment { found: String, known: String },
     /// A scene file.
     #[error(transparent)]
     File(Box<FileError>),
@@ -34,6 +45,12 @@ pub enum CliError {
     /// A shape or its mass properties.
     #[error(transparent)]
     Geometry(Box<GeometryError>),
+    /// A number of the contact law.
+    #[error(transparent)]
+    Contact(Box<ContactError>),
+    /// A simulated impact.
+    #[error(transparent)]
+    Impact(Box<ImpactError>),
     /// Recordings.
     #[error(transparent)]
     Recording(Box<RecordingError>),
@@ -77,6 +94,8 @@ impl CliError {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Stopped { .. } => 1,
+            Self::Config { source, .. } => source.exit_code(),
+            Self::Impact(error) if matches!(**error, ImpactError::Run(RunError::Step(_))) => 1,
             Self::Run(error) if matches!(**error, RunError::Step(_)) => 1,
             _ => 2,
         }
@@ -103,6 +122,8 @@ boxed!(
     File(FileError),
     Recording(RecordingError),
     Geometry(GeometryError),
+    Contact(ContactError),
+    Impact(ImpactError),
     Scene(SceneError),
     Run(RunError),
     Experiment(ExperimentError),

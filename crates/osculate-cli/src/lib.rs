@@ -8,7 +8,9 @@ mod console;
 pub mod crosscheck;
 mod error;
 pub mod files;
+mod names;
 mod table;
+pub mod validate;
 
 pub use cli::{Cli, main};
 pub use console::{Console, Report};

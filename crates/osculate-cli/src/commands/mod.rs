@@ -6,8 +6,10 @@ mod figures;
 pub mod fit;
 pub mod gradcheck;
 pub mod import;
+pub mod restitution;
 pub mod simulate;
 pub mod twin;
+pub mod validate;
 
 use crate::{CliError, Console, Report};
 use clap::Subcommand;
@@ -23,10 +25,14 @@ pub enum Command {
     Twin(twin::Args),
     /// Simulate a scene and write its motion, contacts, energies and solver statistics
     Simulate(simulate::Args),
+    /// Damping for a wanted restitution, and the time step it needs
+    Restitution(restitution::Args),
     /// Compare adjoint, tangent and difference derivatives of a scene's outcome
     Gradcheck(gradcheck::Args),
     /// Compare the simulator with reference cases of another implementation
     Crosscheck(crosscheck::Args),
+    /// Compare simulated motion with closed forms, with figures and data
+    Validate(validate::Args),
     /// Convert recordings of others into the layout used here
     Import(import::Args),
 }
@@ -42,8 +48,10 @@ impl Command {
             Self::Evaluate(args) => evaluate::run(args),
             Self::Twin(args) => twin::run(args),
             Self::Simulate(args) => simulate::run(args),
+            Self::Restitution(args) => restitution::run(args),
             Self::Gradcheck(args) => gradcheck::run(args, console),
             Self::Crosscheck(args) => crosscheck::run(args, console),
+            Self::Validate(args) => validate::run(args, console),
             Self::Import(args) => import::run(args),
         }
     }
