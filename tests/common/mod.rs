@@ -14,6 +14,8 @@ use osculate_dynamics::{
     Wrench, sensitivity::Outcome,
 };
 use osculate_geometry::collider::Collider;
+use osculate_geometry::distance::MeshDistance;
+use osculate_geometry::grid::{GridParams, GridSdf, ResolutionMode};
 use osculate_geometry::mass::MassProperties;
 use osculate_geometry::mesh::TriangleMesh;
 use osculate_geometry::quadrature::{SurfaceSamples, TriangleRule};
@@ -92,6 +94,29 @@ fn case(name: &'static str, bodies: Vec<Body>, dt: f64, steps: usize) -> Case {
     Case { name, scene: Scene::new(gravity(), bodies).unwrap(), dt, steps }
 }
 
+/// A ball on a grid, scaled and rounded.
+fn knob() -> Body {
+    let mut knob = Body::fixed("knob");
+    let mesh = TriangleMesh::icosphere(0.05, 3).unwrap();
+    let explicit = ResolutionMode::Explicit;
+    let params = GridParams { mode: explicit, delta: [0.03; 3], ..GridParams::default() };
+    let field = Collider::grid(GridSdf::of_mesh(&mesh, &params).unwrap());
+    knob.collider = Some(field.scaled(1.1, 0.005).unwrap());
+    knob.contact = contact(1e8);
+    place(knob, [0.01, 0.0, -0.06], [0.2, 0.1, 0.3], [0.0; 3], [0.0; 3])
+}
+
+/// Triangles with a blunt edge on top, scaled and rounded.
+fn anvil() -> Body {
+    let mut anvil = Body::fixed("anvil");
+    let mesh = TriangleMesh::cuboid(&Vector3::new(0.2, 0.05, 0.05)).unwrap();
+    let field = Collider::mesh(MeshDistance::new(&mesh).unwrap());
+    anvil.collider = Some(field.scaled(0.9, 0.01).unwrap());
+    anvil.contact = contact(1e8);
+    let quarter = std::f64::consts::FRAC_PI_4;
+    place(anvil, [0.0, 0.01, -0.0736], [quarter, 0.0, 0.0], [0.0; 3], [0.0; 3])
+}
+
 /// Impact, sliding, sticking, rest; every collider; static and dynamic pairs; both sample kinds.
 pub fn cases() -> Vec<Case> {
     let cube = || cuboid("cube", Vector3::repeat(0.05));
@@ -142,6 +167,8 @@ pub fn cases() -> Vec<Case> {
         case("peg", vec![tossed(cube()), peg], 1e-3, 60),
         case("block", vec![block, tossed(cube())], 1e-3, 40),
         case("stack", vec![ground(), slab, ball], 1e-3, 50),
+        case("knob", vec![tossed(cube()), knob()], 1e-3, 60),
+        case("anvil", vec![anvil(), tossed(cube())], 1e-3, 40),
     ]
 }
 

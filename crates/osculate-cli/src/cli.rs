@@ -34,6 +34,7 @@ Examples:
   osculate restitution --e 0.6 --speed 1.0
   osculate validate sliding_block --out /tmp/block
   osculate crosscheck REFERENCE_DATA --family f1
+  osculate sdf part.stl --out grids
   osculate import contactnets tosses_processed data/cube_tosses
 
 `osculate <COMMAND> --help` says more about each command.";

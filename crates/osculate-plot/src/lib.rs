@@ -9,6 +9,7 @@
 //! * [`ProfileFigure`]: loss along each parameter, with what it says about the parameter.
 //! * [`CorrelationFigure`]: correlation of the estimates.
 //! * [`ConvergenceFigure`]: loss against iteration, from several starts.
+//! * [`SliceFigure`]: planes through a field, with its zero level.
 //! * [`LineFigure`]: any named series against one axis.
 //!
 //! Values that are not finite (or not positive, on a logarithmic axis) are left out and leave a gap
@@ -55,4 +56,5 @@ pub use figure::correlation::CorrelationFigure;
 pub use figure::line::{LineFigure, ReferenceSlope, Series, SeriesStyle};
 pub use figure::profile::{ParameterProfile, ProfileFigure, Verdict};
 pub use figure::residual::ResidualFigure;
+pub use figure::slice::{Slice, SliceFigure};
 pub use figure::trajectory::TrajectoryFigure;

@@ -14,6 +14,7 @@ use std::path::PathBuf;
 ///
 ///   f1  contact law       force, position and distance of every recorded sample
 ///   f2  trajectories      poses, while the recorded amplification of a perturbation is below 1e3
+///   f3  grids             corners, nodes, node values and distances of grid, mesh, box, sphere, plane
 ///   f4  free rotation     poses and velocities
 ///   f8  gradients         tangent of the final pose against the recorded differences
 ///

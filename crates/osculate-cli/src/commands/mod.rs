@@ -7,6 +7,7 @@ pub mod fit;
 pub mod gradcheck;
 pub mod import;
 pub mod restitution;
+pub mod sdf;
 pub mod simulate;
 pub mod twin;
 pub mod validate;
@@ -35,6 +36,8 @@ pub enum Command {
     Validate(validate::Args),
     /// Convert recordings of others into the layout used here
     Import(import::Args),
+    /// Build a signed distance grid from a mesh, say how good it is, and draw it
+    Sdf(sdf::Args),
 }
 
 impl Command {
@@ -53,6 +56,7 @@ impl Command {
             Self::Crosscheck(args) => crosscheck::run(args, console),
             Self::Validate(args) => validate::run(args, console),
             Self::Import(args) => import::run(args),
+            Self::Sdf(args) => sdf::run(args),
         }
     }
 }

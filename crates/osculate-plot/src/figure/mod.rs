@@ -5,6 +5,7 @@ pub(crate) mod correlation;
 pub(crate) mod line;
 pub(crate) mod profile;
 pub(crate) mod residual;
+pub(crate) mod slice;
 pub(crate) mod trajectory;
 
 use crate::frame::{BOTTOM, HEAD_RISE, Panel, Side, level_ticks};
