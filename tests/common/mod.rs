@@ -167,7 +167,7 @@ pub fn cases() -> Vec<Case> {
         case("peg", vec![tossed(cube()), peg], 1e-3, 60),
         case("block", vec![block, tossed(cube())], 1e-3, 40),
         case("stack", vec![ground(), slab, ball], 1e-3, 50),
-        case("knob", vec![tossed(cube()), knob()], 1e-3, 60),
+        case("knob", vec![tossed(cube()), knob()], 1e-3, 30),
         case("anvil", vec![anvil(), tossed(cube())], 1e-3, 40),
     ]
 }
