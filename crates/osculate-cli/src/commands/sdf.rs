@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use nalgebra::Vector3;
 use osculate_geometry::distance::MeshDistance;
 use osculate_geometry::grid::{GridParams, GridSdf, ResolutionMode};
-use osculate_geometry::import::read_mesh;
+use osculate_geometry::import::{ImportOptions, read_mesh};
 use osculate_plot::{Axis, Slice, SliceFigure};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use serde_json::{Value, json};
@@ -104,7 +104,8 @@ pub fn run(args: &Args) -> Result<Report, CliError> {
         min_cells: axes("min-cells", &args.min_cells)?,
         padding: args.padding,
     };
-    let mesh = read_mesh(&args.mesh)?;
+    let (mesh, repairs) = read_mesh(&args.mesh, &ImportOptions::default())?;
+    let repairs: Vec<String> = repairs.lines().collect();
     params.extent(&mesh)?;
     let exact = MeshDistance::new(&mesh)?;
     let begin = Instant::now();
@@ -124,6 +125,7 @@ pub fn run(args: &Args) -> Result<Report, CliError> {
         "seconds": seconds,
         "error_near_the_surface": error[0].json(),
         "error_in_the_grid": error[1].json(),
+        "warnings": repairs,
     });
     let mut text = format!(
         "{} triangles, {} × {} × {} cells of {:.4} × {:.4} × {:.4} mm, {:.1} MB, built in {seconds:.2} s\n\
@@ -140,6 +142,9 @@ pub fn run(args: &Args) -> Result<Report, CliError> {
         error[0].text(),
         error[1].text(),
     );
+    for repair in &repairs {
+        text.push_str(&format!("\nwarning: {repair}"));
+    }
     if let Some(folder) = &args.out {
         let written = write(folder, &args.mesh, &grid, &mut json)?;
         text.push_str(&format!("\nwritten: {}", written.join(", ")));

@@ -141,8 +141,9 @@ fn loads(disk: &Disk, findings: &mut Findings) -> Result<(), CliError> {
         // A step so short that nothing changes.
         let roll = Roll::new(scene, law_of, 1e-9, 1e-9)?;
         let contacts = roll.simulator.contacts(&roll.trajectory, &roll.parameters, 0)?;
-        let force: f64 = contacts.iter().map(|c| -c.friction.x).sum();
-        let torque: f64 = contacts.iter().map(|c| -c.position.cross(&c.friction).z).sum();
+        let force: f64 = contacts.iter().map(|c| -(c.viscous.x + c.coulomb.x)).sum();
+        let torque: f64 =
+            contacts.iter().map(|c| -c.position.cross(&(c.viscous + c.coulomb)).z).sum();
         let (f, t) = law(ratio);
         let found = [force / load, torque / (load * disk.radius)];
         let allowed = &disk.tolerance;
