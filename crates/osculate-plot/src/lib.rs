@@ -10,6 +10,7 @@
 //! * [`CorrelationFigure`]: correlation of the estimates.
 //! * [`ConvergenceFigure`]: loss against iteration, from several starts.
 //! * [`SliceFigure`]: planes through a field, with its zero level.
+//! * [`ComparisonFigure`]: one quantity for several cases and variants of each.
 //! * [`LineFigure`]: any named series against one axis.
 //!
 //! Values that are not finite (or not positive, on a logarithmic axis) are left out and leave a gap
@@ -51,6 +52,7 @@ mod ticks;
 
 pub use axis::{Axis, AxisScale};
 pub use error::PlotError;
+pub use figure::comparison::ComparisonFigure;
 pub use figure::convergence::ConvergenceFigure;
 pub use figure::correlation::CorrelationFigure;
 pub use figure::line::{LineFigure, ReferenceSlope, Series, SeriesStyle};

@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use osculate_plot::{
-    Axis, ConvergenceFigure, CorrelationFigure, LineFigure, ParameterProfile, PlotError,
-    ProfileFigure, ReferenceSlope, ResidualFigure, Series, TrajectoryFigure, Verdict,
+    Axis, ComparisonFigure, ConvergenceFigure, CorrelationFigure, LineFigure, ParameterProfile,
+    PlotError, ProfileFigure, ReferenceSlope, ResidualFigure, Series, TrajectoryFigure, Verdict,
 };
 
 /// Path in a directory that belongs to these tests.
@@ -259,4 +259,30 @@ fn unwritable_paths_are_reported() {
         assert!(matches!(error, PlotError::Write { .. }), "{error:?}");
         assert!(error.to_string().contains("figure."), "{error}");
     }
+}
+
+fn comparison(values: Vec<Vec<f64>>) -> ComparisonFigure {
+    ComparisonFigure {
+        title: "Defect".into(),
+        axis: Axis::log("defect", ""),
+        variants: vec!["explicit".into(), "implicit".into()],
+        cases: vec!["faded".into(), "not faded".into()],
+        values,
+        marks: vec![(1e-12, "rounding".into())],
+    }
+}
+
+#[test]
+fn comparison_shows_every_case_variant_and_mark() {
+    let figure = comparison(vec![vec![1e-15, 0.3], vec![f64::NAN, 20.0]]);
+    let words = ["Defect", "explicit", "implicit", "faded", "not faded", "rounding"];
+    check("comparison", |p| figure.save(p), None, &words);
+}
+
+#[test]
+fn comparison_of_another_shape_or_without_values_is_refused() {
+    let refused = |values| comparison(values).save(&path("refused.svg")).is_err();
+    assert!(refused(vec![vec![1.0, 2.0]]));
+    assert!(refused(vec![vec![1.0], vec![2.0]]));
+    assert!(refused(vec![vec![-1.0, f64::NAN], vec![0.0, f64::INFINITY]]));
 }

@@ -1,5 +1,6 @@
 //! The figures, one per file.
 
+pub(crate) mod comparison;
 pub(crate) mod convergence;
 pub(crate) mod correlation;
 pub(crate) mod line;
