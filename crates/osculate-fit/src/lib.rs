@@ -6,9 +6,11 @@
 //! * [`least_squares`], [`optimise`]: bounded Levenberg–Marquardt; argmin's L-BFGS and Nelder–Mead.
 //! * [`fit`]: many starts through stages of growing horizon.
 //! * [`identify`]: standard errors, correlations, weak directions, profiles, verdicts.
+//! * [`certificate`]: whether the dissipative residual is the gradient of `Δt R`, measured.
 //! * [`experiment`], [`report`], [`twin`]: files in, files out, synthetic recordings.
 //! * [`impact`]: the restitution that an integrator shows, and the step that keeps it.
 
+pub mod certificate;
 pub mod experiment;
 pub mod fit;
 pub mod identify;
