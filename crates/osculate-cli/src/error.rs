@@ -3,6 +3,7 @@
 use osculate_contact::ContactError;
 use osculate_dynamics::file::FileError;
 use osculate_dynamics::{RunError, SceneError};
+use osculate_fit::certificate::CertificateError;
 use osculate_fit::experiment::ExperimentError;
 use osculate_fit::impact::ImpactError;
 use osculate_fit::problem::ProblemError;
@@ -66,6 +67,9 @@ pub enum CliError {
     /// Synthetic recordings.
     #[error(transparent)]
     Twin(Box<TwinError>),
+    /// A certificate.
+    #[error(transparent)]
+    Certificate(Box<CertificateError>),
     /// A figure.
     #[error(transparent)]
     Plot(Box<PlotError>),
@@ -81,6 +85,9 @@ pub enum CliError {
     /// A roll-out that failed after some steps, which were written.
     #[error("{source}; the {steps} steps before it are in {}", folder.display())]
     Stopped { steps: usize, folder: PathBuf, source: Box<RunError> },
+    /// A parameter that the scene does not have, or whose value is at the edge of its range.
+    #[error("no parameter '{found}' that can change to both sides, there are: {known}")]
+    UnknownParameter { found: String, known: String },
     /// A family that is not there.
     #[error("no family is named '{found}', there are: {known}")]
     UnknownFamily { found: String, known: String },
@@ -97,6 +104,11 @@ impl CliError {
             Self::Config { source, .. } => source.exit_code(),
             Self::Impact(error) if matches!(**error, ImpactError::Run(RunError::Step(_))) => 1,
             Self::Run(error) if matches!(**error, RunError::Step(_)) => 1,
+            Self::Certificate(error)
+                if matches!(**error, CertificateError::Run(RunError::Step(_))) =>
+            {
+                1
+            }
             _ => 2,
         }
     }
@@ -130,5 +142,6 @@ boxed!(
     Fit(ReportError),
     Problem(ProblemError),
     Twin(TwinError),
+    Certificate(CertificateError),
     Plot(PlotError)
 );

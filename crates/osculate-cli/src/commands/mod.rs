@@ -11,6 +11,7 @@ pub mod sdf;
 pub mod simulate;
 pub mod twin;
 pub mod validate;
+pub mod verify;
 
 use crate::{CliError, Console, Report};
 use clap::Subcommand;
@@ -30,6 +31,8 @@ pub enum Command {
     Restitution(restitution::Args),
     /// Compare adjoint, tangent and difference derivatives of a scene's outcome
     Gradcheck(gradcheck::Args),
+    /// Measure whether friction and damping derive from a potential, as the contact page says
+    Verify(verify::Args),
     /// Compare the simulator with reference cases of another implementation
     Crosscheck(crosscheck::Args),
     /// Compare simulated motion with closed forms, with figures and data
@@ -53,6 +56,7 @@ impl Command {
             Self::Simulate(args) => simulate::run(args),
             Self::Restitution(args) => restitution::run(args),
             Self::Gradcheck(args) => gradcheck::run(args, console),
+            Self::Verify(args) => verify::run(args),
             Self::Crosscheck(args) => crosscheck::run(args, console),
             Self::Validate(args) => validate::run(args, console),
             Self::Import(args) => import::run(args),
