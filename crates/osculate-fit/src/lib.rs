@@ -7,6 +7,7 @@
 //! * [`fit`]: many starts through stages of growing horizon.
 //! * [`identify`]: standard errors, correlations, weak directions, profiles, verdicts.
 //! * [`certificate`]: whether the dissipative residual is the gradient of `Δt R`, measured.
+//! * [`trust`]: whether a gradient is good for anything, with reasons.
 //! * [`experiment`], [`report`], [`twin`]: files in, files out, synthetic recordings.
 //! * [`impact`]: the restitution that an integrator shows, and the step that keeps it.
 
@@ -21,4 +22,5 @@ pub mod parameter;
 pub mod problem;
 pub mod recording;
 pub mod report;
+pub mod trust;
 pub mod twin;
