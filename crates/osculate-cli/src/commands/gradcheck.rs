@@ -1,12 +1,14 @@
 //! `osculate gradcheck`.
 
 mod differences;
+mod trust;
 
 use crate::{CliError, Console, Report, table};
 use differences::{Difference, derivative, scales};
 use osculate_dynamics::file::{BuiltScene, SceneFile};
 use osculate_dynamics::sensitivity::{adjoint, tangent};
 use osculate_dynamics::{Layout, Trajectory};
+use osculate_fit::trust::{GRIDS, MOST_GRIDS};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -20,6 +22,10 @@ use std::path::PathBuf;
 /// is said and not judged, as at the edge of a parameter's range.
 ///
 /// Stages are solved to 1e-13 here, whatever the scene's tolerance.
+///
+/// A derivative that agrees can still be of no use. --trust asks each whether it settles as the time step is halved, over
+/// which steps differences agree with it, how near the active set is to switching, and how large the second-order
+/// term is over one standard error. Its verdicts do not change the exit code.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -31,13 +37,31 @@ pub struct Args {
     /// Count samples within this of the alignment at which contact is rejected
     #[arg(long, value_name = "S", default_value_t = 1e-6, value_parser = positive)]
     pub near_alignment: f64,
+    /// Say of every derivative whether it is good for anything, with reasons (docs/trust.md)
+    #[arg(long)]
+    pub trust: bool,
+    /// Relative standard error of the parameters, for --trust
+    #[arg(long, value_name = "S", default_value_t = 0.01, value_parser = positive)]
+    pub sigma: f64,
+    /// Ask --trust about this parameter only; may be given several times
+    #[arg(long, value_name = "PATH")]
+    pub parameter: Vec<String>,
+    /// Time grids of --trust, each with half the step of the one before
+    #[arg(long, value_name = "N", default_value_t = GRIDS as u64,
+          value_parser = clap::value_parser!(u64).range(2..=MOST_GRIDS as u64))]
+    pub grids: u64,
+    /// Write the figure of --trust (settling.png, settling.svg) into this folder
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   osculate gradcheck docs/examples/sliding_block.toml
   osculate gradcheck docs/examples/cube_toss.toml --json
-  osculate gradcheck docs/examples/sliding_block.toml --near-distance 1e-5";
+  osculate gradcheck docs/examples/sliding_block.toml --near-distance 1e-5
+  osculate gradcheck docs/examples/bouncing_point.toml --trust --sigma 0.01
+  osculate gradcheck docs/examples/bouncing_point.toml --trust --parameter point.k --grids 9 --out /tmp/figure";
 
 /// Newton tolerance: differences of roll-outs see what it leaves.
 const NEWTON_TOLERANCE: f64 = 1e-13;
@@ -100,6 +124,9 @@ pub fn run(args: &Args, console: &Console) -> Result<Report, CliError> {
     let warnings: Vec<String> = scene.warnings.iter().map(ToString::to_string).collect();
     warnings.iter().for_each(|warning| report.text += &format!("warning: {warning}\n"));
     report.json["warnings"] = json!(warnings);
+    if args.trust {
+        trust::append(&mut report, &scene, &scales, args)?;
+    }
     Ok(report)
 }
 
