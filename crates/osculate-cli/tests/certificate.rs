@@ -183,6 +183,17 @@ fn tables_and_figure_are_written_and_results_do_not_depend_on_the_run() {
 }
 
 #[test]
+fn scene_without_friction_and_damping_has_nothing_to_contradict() {
+    // One sample, at the centre of mass: no lever arm either.
+    let certificate = verify(&[&example("bouncing_point.toml"), "--states", "6"]);
+    assert_eq!(certificate["agrees"], true);
+    for row in certificate["rows"].as_array().unwrap() {
+        assert_eq!(row["finding"]["kind"], "inactive", "{row}");
+        assert_eq!(row["measured"]["defect"], Value::Null, "{row}");
+    }
+}
+
+#[test]
 fn scene_without_contact_and_too_few_states_are_refused() {
     let folder = scratch("certificate_refused");
     let high =

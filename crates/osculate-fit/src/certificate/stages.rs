@@ -115,8 +115,10 @@ pub(super) fn choose(
 
 /// Largest relative speed \[m/s\] and turning rate \[rad/s\] of the stages met, at least those of friction's falloff.
 fn speeds(met: &[&StageOf], model: &PairModel<'_>) -> (f64, f64) {
-    let least = model.params.falloff_speed;
-    met.iter().fold((least, least / model.reach().max(f64::MIN_POSITIVE)), |(v, w), s| {
+    let (least, reach) = (model.params.falloff_speed, model.reach());
+    // A body that touches at its centre of mass alone need not turn.
+    let least_rate = if reach > 0.0 { least / reach } else { 0.0 };
+    met.iter().fold((least, least_rate), |(v, w), s| {
         let (p, r) = s.now.colliding.increment_from(&s.start.colliding);
         let (pb, rb) = s.now.collider.increment_from(&s.start.collider);
         (v.max((p - pb).norm() / s.duration), w.max((r - rb).norm() / s.duration))
