@@ -1,12 +1,9 @@
-//! Experiment files: which scene, which data, what is free, how it is fitted. Documented in `docs/experiment.md`.
+//! The content of an experiment file.
 
-use crate::fit::{Algorithm, Plan, StagePlan};
-use crate::identify::ProfilePlan;
+use super::ExperimentError;
+use crate::fit::Algorithm;
 use crate::parameter::FreeParameter;
-use crate::problem::{Horizon, InitialState, Model, Toss, Weights};
-use crate::recording::{Dataset, Part, RecordingError};
-use osculate_dynamics::file::{FileError, SceneFile};
-use osculate_dynamics::{OnFailure, SceneError};
+use crate::recording::Part;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -126,11 +123,11 @@ pub struct StageFile {
     pub free: Vec<String>,
 }
 
-fn default_iterations() -> usize {
+pub(super) fn default_iterations() -> usize {
     30
 }
 
-fn default_simplex() -> f64 {
+pub(super) fn default_simplex() -> f64 {
     0.15
 }
 
@@ -168,67 +165,6 @@ impl Default for ProfileFile {
     }
 }
 
-/// Why an experiment cannot be read or set up.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ExperimentError {
-    /// The file cannot be read.
-    #[error("{}: {source}", file.display())]
-    Read {
-        /// The file.
-        file: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// The file is not a valid experiment.
-    #[error("{}: line {line}: {message}", file.display())]
-    Syntax {
-        /// The file.
-        file: PathBuf,
-        /// Line, from 1.
-        line: usize,
-        /// What is wrong there, and what is allowed.
-        message: String,
-    },
-    /// A number is outside its range.
-    #[error("{}: {field} is {found}, allowed: {allowed}", file.display())]
-    Value {
-        /// The file.
-        file: PathBuf,
-        /// Which.
-        field: String,
-        /// The value found.
-        found: String,
-        /// What is allowed.
-        allowed: &'static str,
-    },
-    /// The scene.
-    #[error(transparent)]
-    Scene(#[from] FileError),
-    /// The body, or the scene as a whole.
-    #[error("{}: {source}", file.display())]
-    Body {
-        /// The file.
-        file: PathBuf,
-        /// Why.
-        source: SceneError,
-    },
-    /// The recordings.
-    #[error(transparent)]
-    Recording(#[from] RecordingError),
-}
-
-/// An experiment with its scene read.
-#[derive(Clone, Debug)]
-pub struct Experiment {
-    /// The file's content.
-    pub file: ExperimentFile,
-    /// Where it was read.
-    pub path: PathBuf,
-    /// The model to fit.
-    pub model: Model,
-}
-
 impl ExperimentFile {
     /// Parses a document.
     ///
@@ -246,7 +182,7 @@ impl ExperimentFile {
         })
     }
 
-    fn check(&self, file: &Path) -> Result<(), ExperimentError> {
+    pub(super) fn check(&self, file: &Path) -> Result<(), ExperimentError> {
         let refuse = |field: &str, found: String, allowed| {
             Err(ExperimentError::Value {
                 file: file.to_owned(),
@@ -300,128 +236,5 @@ impl ExperimentFile {
             return refuse("multistart.starts", self.multistart.starts.to_string(), "1 to 10000");
         }
         Ok(())
-    }
-}
-
-impl Experiment {
-    /// Reads an experiment and its scene.
-    ///
-    /// # Errors
-    /// Where one of the files is wrong.
-    pub fn read(path: &Path) -> Result<Self, ExperimentError> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| ExperimentError::Read { file: path.to_owned(), source })?;
-        let file = ExperimentFile::parse(&text, path)?;
-        file.check(path)?;
-        let folder = path.parent().unwrap_or_else(|| Path::new("."));
-        let scene_path = folder.join(&file.scene);
-        let built = SceneFile::load(&scene_path)?;
-        let scene = built.simulator.scene().clone();
-        let body = scene
-            .body(&file.body)
-            .map_err(|source| ExperimentError::Body { file: path.to_owned(), source })?;
-        let mut settings = *built.simulator.settings();
-        // One stage that fails must not lose a fit; the report counts them.
-        settings.newton.on_failure = OnFailure::Continue;
-        let model = Model { scene, settings, body, substeps: file.substeps };
-        Ok(Self { file, path: path.to_owned(), model })
-    }
-
-    /// Folder of the recordings.
-    pub fn data_folder(&self, override_with: Option<&Path>) -> PathBuf {
-        let folder = self.path.parent().unwrap_or_else(|| Path::new("."));
-        override_with.map_or_else(|| folder.join(&self.file.data), Path::to_owned)
-    }
-
-    /// The tosses of a part, from the frames their roll-outs start at.
-    ///
-    /// # Errors
-    /// Where a recording is wrong.
-    pub fn tosses(&self, data: &Dataset, part: Part) -> Result<Vec<Toss>, ExperimentError> {
-        Ok(data.load_part(part)?.into_iter().map(Toss::from).collect())
-    }
-
-    /// Weights of the loss, for a cube of a half side (m).
-    pub fn weights(&self, half_side: f64) -> Weights {
-        match self.file.loss {
-            Loss::Baseline => {
-                Weights { position: 1.0 / half_side, rotation: 1.0, per_frame_mean: true }
-            }
-            Loss::Noise { position_sigma, rotation_sigma_deg } => Weights {
-                position: position_sigma.powi(-2),
-                rotation: rotation_sigma_deg.to_radians().powi(-2),
-                per_frame_mean: false,
-            },
-        }
-    }
-
-    /// Prior of the initial states.
-    pub fn initial_state(&self) -> InitialState {
-        let s = &self.file.initial_state;
-        InitialState {
-            position: s.position_sigma,
-            rotation: s.rotation_sigma_deg.map(f64::to_radians),
-            velocity: s.velocity_sigma,
-            angular_velocity: s.angular_velocity_sigma,
-        }
-    }
-
-    /// The plan of the fit.
-    pub fn plan(&self, tosses: Vec<Toss>, half_side: f64) -> Plan {
-        let stages = self.file.stages.iter().map(|s| StagePlan {
-            horizon: match (s.frames, s.shooting) {
-                (Some(frames), _) => Horizon::Short { frames },
-                (None, Some(frames)) => Horizon::MultipleShooting { frames },
-                (None, None) => Horizon::Full,
-            },
-            algorithm: s.algorithm,
-            iterations: s.iterations,
-            simplex: s.simplex,
-            free: s.free.clone(),
-        });
-        let mut stages: Vec<StagePlan> = stages.collect();
-        if stages.is_empty() {
-            stages.push(StagePlan {
-                horizon: Horizon::Full,
-                algorithm: Algorithm::LevenbergMarquardt,
-                iterations: default_iterations(),
-                simplex: default_simplex(),
-                free: Vec::new(),
-            });
-        }
-        Plan {
-            model: self.model.clone(),
-            tosses,
-            parameters: self.file.parameters.clone(),
-            weights: self.weights(half_side),
-            initial: self.initial_state(),
-            stages,
-            starts: self.file.multistart.starts,
-            seed: self.file.multistart.seed,
-        }
-    }
-
-    /// The plan of the profiles.
-    pub fn profile_plan(&self) -> ProfilePlan {
-        ProfilePlan {
-            points: self.file.profile.points,
-            iterations: self.file.profile.iterations,
-            known_noise: matches!(self.file.loss, Loss::Noise { .. }),
-        }
-    }
-}
-
-impl From<crate::recording::Toss> for Toss {
-    fn from(t: crate::recording::Toss) -> Self {
-        let first = t.start.frame;
-        let measured = t.recording.poses[first..].to_vec();
-        Self {
-            id: t.recording.id,
-            times: t.recording.times[first..].to_vec(),
-            observed: vec![true; measured.len()],
-            velocity: t.start.velocity,
-            angular_velocity: measured[0].rotation * t.start.angular_velocity,
-            measured,
-        }
     }
 }

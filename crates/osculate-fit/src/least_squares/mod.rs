@@ -11,7 +11,13 @@
 //!
 //! Blocks are evaluated in parallel and summed in their order: the same bits for any number of threads.
 
+mod information;
+mod normal;
+
+pub use information::{Information, information};
+
 use nalgebra::{DMatrix, DVector};
+use normal::{Normal, linearise};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -98,26 +104,6 @@ impl Solution {
     pub fn cost(&self) -> f64 {
         self.history.last().copied().unwrap_or(f64::INFINITY)
     }
-}
-
-/// Normal equations of a point with the own parameters kept apart.
-struct Normal {
-    cost: f64,
-    shared: DMatrix<f64>,
-    gradient: DVector<f64>,
-    blocks: Vec<OwnNormal>,
-}
-
-/// A block's share: cost, `JᵀJ` of the shared parameters, and its own.
-type Part = (f64, DMatrix<f64>, OwnNormal);
-
-struct OwnNormal {
-    own: DMatrix<f64>,
-    coupling: DMatrix<f64>,
-    gradient: DVector<f64>,
-    /// `Jᵀr` of the shared parameters, of this block alone.
-    score: DVector<f64>,
-    residuals: usize,
 }
 
 /// Minimises the cost from a start within bounds.
@@ -260,151 +246,6 @@ pub fn cost<P: BlockProblem>(
         sum += c?;
     }
     Ok(sum)
-}
-
-fn linearise<P: BlockProblem>(
-    problem: &P,
-    shared: &[f64],
-    own: &[Vec<f64>],
-) -> Result<Normal, P::Error> {
-    let parts: Vec<Result<Part, P::Error>> = (0..problem.blocks())
-        .into_par_iter()
-        .map(|b| {
-            let r = problem.evaluate(b, shared, &own[b], true)?;
-            let (jg, jl) = (&r.shared, &r.own);
-            let own = OwnNormal {
-                own: jl.tr_mul(jl),
-                coupling: jg.tr_mul(jl),
-                gradient: jl.tr_mul(&r.residuals),
-                score: jg.tr_mul(&r.residuals),
-                residuals: r.residuals.len(),
-            };
-            Ok((r.residuals.norm_squared(), jg.tr_mul(jg), own))
-        })
-        .collect();
-    let n = shared.len();
-    let mut normal = Normal {
-        cost: 0.0,
-        shared: DMatrix::zeros(n, n),
-        gradient: DVector::zeros(n),
-        blocks: Vec::with_capacity(parts.len()),
-    };
-    for part in parts {
-        let (cost, h, own) = part?;
-        normal.cost += cost;
-        normal.shared += h;
-        normal.gradient += &own.score;
-        normal.blocks.push(own);
-    }
-    Ok(normal)
-}
-
-impl Normal {
-    /// Damped Gauss–Newton step, or `None` where the matrix is not positive.
-    fn step(&self, damping: f64, fixed: &[bool]) -> Option<(DVector<f64>, Vec<DVector<f64>>)> {
-        let n = self.gradient.len();
-        let mut schur = damped(&self.shared, damping);
-        let mut right = -self.gradient.clone();
-        let mut own = Vec::with_capacity(self.blocks.len());
-        for block in &self.blocks {
-            if block.gradient.is_empty() {
-                own.push(None);
-                continue;
-            }
-            let factor = damped(&block.own, damping).cholesky()?;
-            let solved = factor.solve(&block.coupling.transpose());
-            schur -= &block.coupling * &solved;
-            right += &block.coupling * factor.solve(&block.gradient);
-            own.push(Some((factor, solved)));
-        }
-        for i in (0..n).filter(|&i| fixed[i]) {
-            schur.row_mut(i).fill(0.0);
-            schur.column_mut(i).fill(0.0);
-            schur[(i, i)] = 1.0;
-            right[i] = 0.0;
-        }
-        let step = schur.cholesky()?.solve(&right);
-        let own_steps = own
-            .into_iter()
-            .zip(&self.blocks)
-            .map(|(f, block)| match f {
-                Some((factor, solved)) => -factor.solve(&block.gradient) - solved * &step,
-                None => DVector::zeros(0),
-            })
-            .collect();
-        step.iter().all(|x| x.is_finite()).then_some((step, own_steps))
-    }
-
-    /// Reduction of the cost that the quadratic model promises for a damped step.
-    fn promised(&self, step: &DVector<f64>, own: &[DVector<f64>], damping: f64) -> f64 {
-        let weighted = |h: &DMatrix<f64>, d: &DVector<f64>| {
-            (0..d.len()).map(|i| damping * diagonal(h, i) * d[i] * d[i]).sum::<f64>()
-        };
-        let mut sum = weighted(&self.shared, step) - step.dot(&self.gradient);
-        for (block, d) in self.blocks.iter().zip(own) {
-            sum += weighted(&block.own, d) - d.dot(&block.gradient);
-        }
-        sum
-    }
-}
-
-/// Diagonal entry, never zero: an unseen parameter stays where it is.
-fn diagonal(h: &DMatrix<f64>, i: usize) -> f64 {
-    if h[(i, i)] > 0.0 { h[(i, i)] } else { 1.0 }
-}
-
-fn damped(h: &DMatrix<f64>, damping: f64) -> DMatrix<f64> {
-    let mut m = h.clone();
-    for i in 0..h.nrows() {
-        m[(i, i)] = diagonal(h, i).max(h[(i, i)]) * damping + h[(i, i)];
-        if h[(i, i)] <= 0.0 {
-            m[(i, i)] = 1.0;
-        }
-    }
-    m
-}
-
-/// Marginal information of the shared parameters, `H_gg − Σ H_gb H_bb⁻¹ H_bg`, of residuals in units of their noise.
-///
-/// # Errors
-/// Where an evaluation fails.
-pub fn information<P: BlockProblem>(
-    problem: &P,
-    shared: &[f64],
-    own: &[Vec<f64>],
-) -> Result<Information, P::Error> {
-    let normal = linearise(problem, shared, own)?;
-    let mut matrix = normal.shared.clone();
-    let n = normal.gradient.len();
-    let mut scores = Vec::with_capacity(normal.blocks.len());
-    for block in &normal.blocks {
-        let mut score = block.score.clone();
-        let factor = if block.gradient.is_empty() { None } else { block.own.clone().cholesky() };
-        if let Some(factor) = factor {
-            matrix -= &block.coupling * factor.solve(&block.coupling.transpose());
-            score -= &block.coupling * factor.solve(&block.gradient);
-        }
-        scores.push(score);
-    }
-    let mut outer = DMatrix::zeros(n, n);
-    for s in &scores {
-        outer += s * s.transpose();
-    }
-    let residuals = normal.blocks.iter().map(|b| b.residuals).sum();
-    Ok(Information { matrix, outer, cost: normal.cost, residuals })
-}
-
-/// Information matrix of the shared parameters and the outer product of the blocks' scores.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Information {
-    /// `JᵀJ` with own parameters eliminated.
-    pub matrix: DMatrix<f64>,
-    /// `Σ_b s_b s_bᵀ` with `s_b = J_bᵀ r_b`: the middle of the cluster-robust covariance.
-    pub outer: DMatrix<f64>,
-    /// Sum of squares.
-    pub cost: f64,
-    /// How many residuals there are.
-    pub residuals: usize,
 }
 
 #[cfg(test)]

@@ -1,0 +1,56 @@
+//! Why an experiment cannot be read or set up.
+
+use crate::recording::RecordingError;
+use osculate_dynamics::SceneError;
+use osculate_dynamics::file::FileError;
+use std::path::PathBuf;
+
+/// Why an experiment cannot be read or set up.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExperimentError {
+    /// The file cannot be read.
+    #[error("{}: {source}", file.display())]
+    Read {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The file is not a valid experiment.
+    #[error("{}: line {line}: {message}", file.display())]
+    Syntax {
+        /// The file.
+        file: PathBuf,
+        /// Line, from 1.
+        line: usize,
+        /// What is wrong there, and what is allowed.
+        message: String,
+    },
+    /// A number is outside its range.
+    #[error("{}: {field} is {found}, allowed: {allowed}", file.display())]
+    Value {
+        /// The file.
+        file: PathBuf,
+        /// Which.
+        field: String,
+        /// The value found.
+        found: String,
+        /// What is allowed.
+        allowed: &'static str,
+    },
+    /// The scene.
+    #[error(transparent)]
+    Scene(#[from] FileError),
+    /// The body, or the scene as a whole.
+    #[error("{}: {source}", file.display())]
+    Body {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        source: SceneError,
+    },
+    /// The recordings.
+    #[error(transparent)]
+    Recording(#[from] RecordingError),
+}
