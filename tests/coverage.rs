@@ -2,7 +2,7 @@
 
 mod common;
 
-use osculate_fit::fit::{Algorithm, Plan, StagePlan, fit};
+use osculate_fit::fit::{Algorithm, Designs, Plan, StagePlan, fit};
 use osculate_fit::identify::{TWO_SIDED_95, curvature};
 use osculate_fit::parameter::{FreeParameter, Scale};
 use osculate_fit::problem::{Horizon, InitialState, Model, Weights};
@@ -53,6 +53,7 @@ fn normalised_errors(seed: u64) -> Vec<Option<f64>> {
         iterations: 30,
         simplex: 0.1,
         free: Vec::new(),
+        designs: Designs::default(),
     };
     let plan = Plan {
         model,

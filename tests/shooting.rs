@@ -2,7 +2,7 @@
 
 mod common;
 
-use osculate_fit::fit::{Algorithm, Plan, StagePlan, fit};
+use osculate_fit::fit::{Algorithm, Designs, Plan, StagePlan, fit};
 use osculate_fit::parameter::{FreeParameter, Scale};
 use osculate_fit::problem::{Horizon, InitialState, Model, Weights};
 use osculate_fit::twin::{TwinFile, make};
@@ -53,6 +53,7 @@ fn found(horizon: Horizon, algorithm: Algorithm) -> [f64; 2] {
             iterations: 120,
             simplex: 0.1,
             free: Vec::new(),
+            designs: Designs::default(),
         }],
         starts: 1,
         seed: 2,

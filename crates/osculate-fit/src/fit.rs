@@ -1,14 +1,16 @@
 //! Multi-start identification: from many starting points through stages of growing horizon.
 //!
 //! Full roll-outs of an impact are chaotic: their loss has many local minima. A short horizon has few, so each start
-//! is carried through stages (first impacts, then more, then all) and the best end is taken. Starts run in parallel
+//! is carried through stages (first impacts, then more, then all) and the best end is taken: where the last stage
+//! fits a response surface, the one with the lowest smooth loss, not the luckiest roll-outs. Starts run in parallel
 //! and are independent: the result does not depend on the number of threads.
 
 use crate::least_squares::{self, Solution, Stop};
 use crate::optimise::{self, Budget, Solver};
 use crate::parameter::FreeParameter;
 use crate::problem::{Horizon, InitialState, Model, Problem, ProblemError, Toss, Weights};
-use rand::{RngExt, SeedableRng, rngs::StdRng};
+use crate::surface::{self, Surface, latin_column};
+use rand::{SeedableRng, rngs::StdRng};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,6 +26,8 @@ pub enum Algorithm {
     Lbfgs,
     /// argmin's Nelder–Mead.
     NelderMead,
+    /// The minimum of a smooth trend, fitted to samples in shrinking boxes.
+    ResponseSurface,
 }
 
 /// One stage of a fit.
@@ -39,6 +43,27 @@ pub struct StagePlan {
     pub simplex: f64,
     /// Paths that move in this stage; the others keep their values. All where empty.
     pub free: Vec<String>,
+    /// Designs of a response surface.
+    pub designs: Designs,
+}
+
+/// The designs of a response-surface stage.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Designs {
+    /// Points of a round.
+    pub points: usize,
+    /// Rounds.
+    pub rounds: usize,
+    /// Half width of the first box, in coordinates; a parameter's own `step` replaces it.
+    pub half_width: f64,
+    /// Factor of a half width after a round whose minimum is inside.
+    pub shrink: f64,
+}
+
+impl Default for Designs {
+    fn default() -> Self {
+        Self { points: 40, rounds: 3, half_width: 0.5, shrink: 0.6 }
+    }
 }
 
 /// What is fitted, to what, from where.
@@ -88,6 +113,9 @@ pub struct StartResult {
     pub history: Vec<Vec<f64>>,
     /// Why the last stage stopped.
     pub stop: Option<Stop>,
+    /// What the last stage found of the smooth loss, where it fits a response surface.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub surface: Option<Surface>,
     /// Why the start failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
@@ -97,6 +125,16 @@ pub struct StartResult {
     /// Own parameters at the end.
     #[serde(skip)]
     pub own: Vec<Vec<f64>>,
+}
+
+impl StartResult {
+    /// The loss that starts are compared by: the smooth one where there is one.
+    pub fn compared_loss(&self) -> f64 {
+        match &self.surface {
+            Some(surface) if self.loss.is_finite() => surface.loss,
+            _ => self.loss,
+        }
+    }
 }
 
 /// The result of a fit.
@@ -149,12 +187,7 @@ pub fn starting_points(parameters: &[FreeParameter], starts: usize, seed: u64) -
         let mut rng = StdRng::seed_from_u64(seed.wrapping_add(i as u64 * 0x9E37_79B9));
         let range = p.start.unwrap_or(p.range);
         let [low, high] = range.map(|x| p.to_coordinate(x));
-        let mut strata: Vec<usize> = (0..starts).collect();
-        for k in (1..starts).rev() {
-            strata.swap(k, rng.random_range(0..=k));
-        }
-        for (point, stratum) in points.iter_mut().zip(strata) {
-            let x = (stratum as f64 + rng.random::<f64>()) / starts as f64;
+        for (point, x) in points.iter_mut().zip(latin_column(starts, &mut rng)) {
             point[i] = low + (high - low) * x;
         }
     }
@@ -198,9 +231,9 @@ pub fn fit(
         .enumerate()
         .map(|(index, point)| run_start(plan, &problems, (index, point), interrupted, observe))
         .collect();
-    let best =
-        (0..starts.len()).min_by(|&a, &b| starts[a].loss.total_cmp(&starts[b].loss)).unwrap_or(0);
-    if !starts[best].loss.is_finite() {
+    let compared = |i: usize| starts[i].compared_loss();
+    let best = (0..starts.len()).min_by(|&a, &b| compared(a).total_cmp(&compared(b))).unwrap_or(0);
+    if !compared(best).is_finite() {
         let first = starts[0].failure.clone().unwrap_or_default();
         return Err(FitError::AllFailed { starts: starts.len(), first });
     }
@@ -225,6 +258,7 @@ fn run_start(
         loss: f64::INFINITY,
         history: Vec::new(),
         stop: None,
+        surface: None,
         failure: None,
         coordinates: point,
         own: Vec::new(),
@@ -243,12 +277,13 @@ fn run_start(
         };
         match run_stage(
             problem,
-            (stage_plan, &origin),
+            (stage_plan, &origin, plan.seed.wrapping_add(index as u64)),
             (result.coordinates.clone(), own),
             interrupted,
             &report,
         ) {
-            Ok(solution) => {
+            Ok((solution, surface)) => {
+                result.surface = surface;
                 result.values = values(&solution.shared);
                 result.loss = solution.cost() / scale;
                 result.history.push(solution.history.iter().map(|c| c / scale).collect());
@@ -267,39 +302,25 @@ fn run_start(
 
 /// Lowers the loss of one problem from a point.
 ///
-/// * `origin`: coordinates that the start had before its first stage.
+/// * `origin`: coordinates that the start had before its first stage; `seed`: of designs.
 ///
 /// # Errors
 /// Where the start has no value.
 pub fn run_stage(
     problem: &Problem,
-    (plan, origin): (&StagePlan, &[f64]),
+    (plan, origin, seed): (&StagePlan, &[f64], u64),
     start: (Vec<f64>, Vec<Vec<f64>>),
     interrupted: &AtomicBool,
     observe: &(dyn Fn(usize, f64) + Sync),
-) -> Result<Solution, ProblemError> {
+) -> Result<(Solution, Option<Surface>), ProblemError> {
     let moves = |p: &FreeParameter| plan.free.is_empty() || plan.free.contains(&p.path);
-    let bounds: Vec<[f64; 2]> = problem
-        .parameters()
+    let parameters = problem.parameters();
+    let bounds: Vec<[f64; 2]> = parameters
         .iter()
         .zip(&start.0)
         .map(|(p, u)| if moves(p) { p.coordinate_bounds() } else { [*u; 2] })
         .collect();
-    // Without a step of its own an edge leads back towards the value the start had: starts that short horizons have
-    // brought to one place look around from there in different directions.
-    let edges =
-        problem.parameters().iter().zip(start.0.iter().zip(origin)).map(|(p, (u, from))| {
-            let back = from - u;
-            match p.step {
-                _ if !moves(p) => 0.0,
-                Some(step) => step,
-                None if back.abs() > plan.simplex => back,
-                None => plan.simplex,
-            }
-        });
-    let edges = edges.collect();
-    let budget = Budget { iterations: plan.iterations, simplex: edges, ..Budget::default() };
-    match plan.algorithm {
+    let solver = match plan.algorithm {
         Algorithm::LevenbergMarquardt => {
             let settings = least_squares::Settings {
                 iterations: plan.iterations,
@@ -307,23 +328,54 @@ pub fn run_stage(
                 step_tolerance: 1e-6,
                 ..Default::default()
             };
-            least_squares::minimise(problem, start, &bounds, &settings, interrupted, observe)
+            return least_squares::minimise(
+                problem,
+                start,
+                &bounds,
+                &settings,
+                interrupted,
+                observe,
+            )
+            .map(|solution| (solution, None));
         }
-        Algorithm::Lbfgs => optimise::minimise(
-            problem,
-            start,
-            &bounds,
-            (Solver::Lbfgs, budget),
-            interrupted,
-            observe,
-        ),
-        Algorithm::NelderMead => optimise::minimise(
-            problem,
-            start,
-            &bounds,
-            (Solver::NelderMead, budget),
-            interrupted,
-            observe,
-        ),
-    }
+        Algorithm::ResponseSurface => {
+            let d = plan.designs;
+            let settings = surface::Settings {
+                points: d.points,
+                rounds: d.rounds,
+                half_widths: parameters.iter().map(|p| p.step.unwrap_or(d.half_width)).collect(),
+                shrink: d.shrink,
+                seed,
+            };
+            return surface::minimise(problem, start, &bounds, &settings, interrupted, observe);
+        }
+        Algorithm::Lbfgs => Solver::Lbfgs,
+        Algorithm::NelderMead => Solver::NelderMead,
+    };
+    let simplex = edges(parameters, (plan, moves), &start.0, origin);
+    let budget = Budget { iterations: plan.iterations, simplex, ..Budget::default() };
+    optimise::minimise(problem, start, &bounds, (solver, budget), interrupted, observe)
+        .map(|solution| (solution, None))
+}
+
+/// Edges of the first simplex.
+///
+/// Without a step of its own an edge leads back towards the value the start had: starts that short horizons have
+/// brought to one place look around from there in different directions.
+fn edges(
+    parameters: &[FreeParameter],
+    (plan, moves): (&StagePlan, impl Fn(&FreeParameter) -> bool),
+    at: &[f64],
+    origin: &[f64],
+) -> Vec<f64> {
+    let edge = |(p, (u, from)): (&FreeParameter, (&f64, &f64))| {
+        let back = from - u;
+        match p.step {
+            _ if !moves(p) => 0.0,
+            Some(step) => step,
+            None if back.abs() > plan.simplex => back,
+            None => plan.simplex,
+        }
+    };
+    parameters.iter().zip(at.iter().zip(origin)).map(edge).collect()
 }

@@ -4,6 +4,7 @@
 //! * [`parameter`]: what is free, and on which scale.
 //! * [`problem`]: pose residuals of roll-outs with exact Jacobians.
 //! * [`least_squares`], [`optimise`]: bounded Levenberg–Marquardt; argmin's L-BFGS and Nelder–Mead.
+//! * [`surface`]: the minimum of a rough loss, by quadratics fitted to designs.
 //! * [`fit`]: many starts through stages of growing horizon.
 //! * [`identify`]: standard errors, correlations, weak directions, profiles, verdicts.
 //! * [`certificate`]: whether the dissipative residual is the gradient of `Δt R`, measured.
@@ -22,5 +23,6 @@ pub mod parameter;
 pub mod problem;
 pub mod recording;
 pub mod report;
+pub mod surface;
 pub mod trust;
 pub mod twin;

@@ -30,7 +30,8 @@ pub struct FreeParameter {
     /// Values that starts are drawn from; the range where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<[f64; 2]>,
-    /// First step of Nelder–Mead in the coordinate; the stage's where absent.
+    /// First step in the coordinate: an edge of Nelder–Mead's simplex, the half width of a response surface's first
+    /// box; the stage's where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<f64>,
     /// The parameter keeps the scene's value in the fit and is only profiled.

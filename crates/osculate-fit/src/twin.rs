@@ -78,7 +78,11 @@ pub enum TwinError {
 }
 
 impl TwinFile {
-    fn check(&self) -> Result<(), TwinError> {
+    /// Checks every value.
+    ///
+    /// # Errors
+    /// [`TwinError::Value`] with the field, the value and what is allowed.
+    pub fn check(&self) -> Result<(), TwinError> {
         let refuse =
             |field, found: String, allowed| Err(TwinError::Value { field, found, allowed });
         if self.tosses == 0 || self.tosses > 100_000 {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toml::de::{DeTable, DeValue};
 
-/// The text that a scene was read from. Two scenes are equal whatever they were read from.
+/// The text that a scene or an experiment was read from. Two are equal whatever they were read from.
 #[derive(Clone, Debug, Default)]
 pub struct Source {
     text: Option<Arc<(PathBuf, String)>>,
@@ -19,7 +19,8 @@ impl PartialEq for Source {
 }
 
 impl Source {
-    pub(super) fn new(file: &Path, text: &str) -> Self {
+    /// The text of a file.
+    pub fn new(file: &Path, text: &str) -> Self {
         Self { text: Some(Arc::new((file.into(), text.into()))) }
     }
 

@@ -1,8 +1,9 @@
 //! Why an experiment cannot be read or set up.
 
+use crate::parameter::ParameterError;
 use crate::recording::RecordingError;
 use osculate_dynamics::SceneError;
-use osculate_dynamics::file::FileError;
+use osculate_dynamics::file::{FileError, Place};
 use std::path::PathBuf;
 
 /// Why an experiment cannot be read or set up.
@@ -27,17 +28,23 @@ pub enum ExperimentError {
         /// What is wrong there, and what is allowed.
         message: String,
     },
-    /// A number is outside its range.
-    #[error("{}: {field} is {found}, allowed: {allowed}", file.display())]
+    /// A value is outside its range or contradicts another.
+    #[error("{place}: found {found}, allowed: {allowed}")]
     Value {
-        /// The file.
-        file: PathBuf,
-        /// Which.
-        field: String,
+        /// Where.
+        place: Place,
         /// The value found.
         found: String,
         /// What is allowed.
-        allowed: &'static str,
+        allowed: String,
+    },
+    /// A free parameter is wrong.
+    #[error("{place}: {source}")]
+    Parameter {
+        /// Where.
+        place: Place,
+        /// What is wrong and what is allowed.
+        source: ParameterError,
     },
     /// The scene.
     #[error(transparent)]

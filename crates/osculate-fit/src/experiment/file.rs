@@ -1,7 +1,7 @@
 //! The content of an experiment file.
 
 use super::ExperimentError;
-use crate::fit::Algorithm;
+use crate::fit::{Algorithm, Designs};
 use crate::parameter::FreeParameter;
 use crate::recording::Part;
 use serde::{Deserialize, Serialize};
@@ -121,6 +121,27 @@ pub struct StageFile {
     /// Paths that move in this stage; all where absent.
     #[serde(default)]
     pub free: Vec<String>,
+    /// Points of a round of a response surface.
+    pub points: Option<usize>,
+    /// Rounds of a response surface.
+    pub rounds: Option<usize>,
+    /// Half width of its first box in coordinates.
+    pub half_width: Option<f64>,
+    /// Factor of a half width after a round whose minimum is inside.
+    pub shrink: Option<f64>,
+}
+
+impl StageFile {
+    /// Designs of a response surface, with the defaults of absent fields.
+    pub fn designs(&self) -> Designs {
+        let d = Designs::default();
+        Designs {
+            points: self.points.unwrap_or(d.points),
+            rounds: self.rounds.unwrap_or(d.rounds),
+            half_width: self.half_width.unwrap_or(d.half_width),
+            shrink: self.shrink.unwrap_or(d.shrink),
+        }
+    }
 }
 
 pub(super) fn default_iterations() -> usize {
@@ -180,61 +201,5 @@ impl ExperimentFile {
                 message: error.message().to_owned(),
             }
         })
-    }
-
-    pub(super) fn check(&self, file: &Path) -> Result<(), ExperimentError> {
-        let refuse = |field: &str, found: String, allowed| {
-            Err(ExperimentError::Value {
-                file: file.to_owned(),
-                field: field.to_owned(),
-                found,
-                allowed,
-            })
-        };
-        if self.substeps == 0 || self.substeps > 100_000 {
-            return refuse("substeps", self.substeps.to_string(), "1 to 100000");
-        }
-        if let Loss::Noise { position_sigma: p, rotation_sigma_deg: r } = self.loss {
-            for (field, x) in [("loss.position_sigma", p), ("loss.rotation_sigma_deg", r)] {
-                if !(x.is_finite() && x > 0.0) {
-                    return refuse(field, x.to_string(), "> 0");
-                }
-            }
-        }
-        let s = &self.initial_state;
-        for (field, x) in [
-            ("initial_state.position_sigma", s.position_sigma),
-            ("initial_state.rotation_sigma_deg", s.rotation_sigma_deg),
-            ("initial_state.velocity_sigma", s.velocity_sigma),
-            ("initial_state.angular_velocity_sigma", s.angular_velocity_sigma),
-        ] {
-            if let Some(x) = x.filter(|x| !(x.is_finite() && *x > 0.0)) {
-                return refuse(field, x.to_string(), "> 0, or absent to keep it fixed");
-            }
-        }
-        for (i, stage) in self.stages.iter().enumerate() {
-            if stage.frames.is_some() && stage.shooting.is_some() {
-                let field = format!("stage[{i}]");
-                return refuse(&field, "frames and shooting".into(), "one of them");
-            }
-            let known = |path: &String| self.parameters.iter().any(|p| p.path == *path);
-            if let Some(path) = stage.free.iter().find(|p| !known(p)) {
-                return refuse(
-                    &format!("stage[{i}].free"),
-                    path.clone(),
-                    "a path of a [[parameter]]",
-                );
-            }
-            if stage.iterations == 0 {
-                return refuse(&format!("stage[{i}].iterations"), "0".into(), ">= 1");
-            }
-            if stage.frames == Some(0) || stage.shooting == Some(0) {
-                return refuse(&format!("stage[{i}]"), "0 frames".into(), ">= 1");
-            }
-        }
-        if self.multistart.starts == 0 || self.multistart.starts > 10_000 {
-            return refuse("multistart.starts", self.multistart.starts.to_string(), "1 to 10000");
-        }
-        Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! Experiment files: which scene, which data, what is free, how it is fitted. Documented in `docs/experiment.md`.
 
+mod check;
 mod error;
 mod file;
 
@@ -8,13 +9,14 @@ pub use file::{
     ExperimentFile, InitialStateFile, Loss, MultiStart, PartName, ProfileFile, StageFile,
 };
 
-use crate::fit::{Algorithm, Plan, StagePlan};
+use crate::fit::{Algorithm, Designs, Plan, StagePlan};
 use crate::identify::ProfilePlan;
 use crate::problem::{Horizon, InitialState, Model, Toss, Weights};
 use crate::recording::{Dataset, Part};
+use check::Check;
 use file::{default_iterations, default_simplex};
 use osculate_dynamics::OnFailure;
-use osculate_dynamics::file::SceneFile;
+use osculate_dynamics::file::{SceneFile, Source};
 use std::path::{Path, PathBuf};
 
 /// An experiment with its scene read.
@@ -37,7 +39,8 @@ impl Experiment {
         let text = std::fs::read_to_string(path)
             .map_err(|source| ExperimentError::Read { file: path.to_owned(), source })?;
         let file = ExperimentFile::parse(&text, path)?;
-        file.check(path)?;
+        let check = Check::new(&file, Source::new(path, &text));
+        check.values()?;
         let folder = path.parent().unwrap_or_else(|| Path::new("."));
         let scene_path = folder.join(&file.scene);
         let built = SceneFile::load(&scene_path)?;
@@ -45,6 +48,7 @@ impl Experiment {
         let body = scene
             .body(&file.body)
             .map_err(|source| ExperimentError::Body { file: path.to_owned(), source })?;
+        check.parameters(&scene)?;
         let mut settings = *built.simulator.settings();
         // One stage that fails must not lose a fit; the report counts them.
         settings.newton.on_failure = OnFailure::Continue;
@@ -103,6 +107,7 @@ impl Experiment {
             iterations: s.iterations,
             simplex: s.simplex,
             free: s.free.clone(),
+            designs: s.designs(),
         });
         let mut stages: Vec<StagePlan> = stages.collect();
         if stages.is_empty() {
@@ -112,6 +117,7 @@ impl Experiment {
                 iterations: default_iterations(),
                 simplex: default_simplex(),
                 free: Vec::new(),
+                designs: Designs::default(),
             });
         }
         Plan {

@@ -1,5 +1,9 @@
 //! The result of a fit: one JSON document and one page of text.
 
+mod summary;
+
+pub use summary::number;
+
 use crate::experiment::{Experiment, ExperimentError};
 use crate::fit::{Fit, FitError, Plan, Progress, StartResult, fit};
 use crate::identify::{Curvature, Profile, TWO_SIDED_95, Verdict, curvature, profile};
@@ -8,7 +12,6 @@ use crate::problem::{Horizon, Problem, ProblemError, Toss};
 use crate::recording::{Evaluation, RecordingError, TossErrors};
 use rayon::prelude::*;
 use serde::Serialize;
-use std::fmt::Write;
 use std::sync::atomic::AtomicBool;
 
 /// One estimated parameter.
@@ -26,6 +29,9 @@ pub struct Estimate {
     pub standard_error: Option<f64>,
     /// Standard error robust against correlation within a toss.
     pub robust_standard_error: Option<f64>,
+    /// Standard error of the smooth loss's minimum from the roughness of the loss, where a response surface ended the
+    /// fit and has significant curvature.
+    pub surface_standard_error: Option<f64>,
     /// 95 % interval from the Fisher matrix on the scale of the fit.
     pub fisher_interval: Option<[f64; 2]>,
     /// What the profile says.
@@ -240,6 +246,7 @@ fn estimates(fitted: &Fit, curved: Option<&Curvature>, profiles: &[Profile]) -> 
             let slope = p.slope(u).abs();
             let error = curved.map(|c| c.standard_errors[i]).filter(|e| e.is_finite());
             let robust = curved.map(|c| c.robust_standard_errors[i]).filter(|e| e.is_finite());
+            let smooth = best.surface.as_ref().and_then(|s| s.standard_errors[i]);
             let profile = profiles.iter().find(|q| q.path == p.path);
             let verdict = profile.map(|q| q.verdict);
             let point = verdict.is_none_or(|v| matches!(v, Verdict::Point { .. }));
@@ -250,6 +257,7 @@ fn estimates(fitted: &Fit, curved: Option<&Curvature>, profiles: &[Profile]) -> 
                 best: value,
                 standard_error: error.map(|e| e * slope),
                 robust_standard_error: robust.map(|e| e * slope),
+                surface_standard_error: smooth.map(|e| e * slope),
                 fisher_interval: error
                     .map(|e| [u - TWO_SIDED_95 * e, u + TWO_SIDED_95 * e].map(|x| p.to_value(x))),
                 statement: statement(&p.path, value, fitted.problem.unit(i), verdict.as_ref()),
@@ -265,6 +273,7 @@ fn estimates(fitted: &Fit, curved: Option<&Curvature>, profiles: &[Profile]) -> 
             best: q.best,
             standard_error: None,
             robust_standard_error: None,
+            surface_standard_error: None,
             fisher_interval: None,
             statement: format!(
                 "{} (kept at {} in the fit)",
@@ -302,98 +311,6 @@ fn statement(path: &str, value: f64, unit: &str, verdict: Option<&Verdict>) -> S
         }
         Some(Verdict::Undetermined) => {
             format!("{path}: undetermined, no value of its range is excluded")
-        }
-    }
-}
-
-/// Four significant digits, scientific where long.
-pub fn number(x: f64) -> String {
-    let size = x.abs();
-    if size != 0.0 && !(1e-3..1e5).contains(&size) {
-        format!("{x:.3e}")
-    } else {
-        let digits = if size >= 1.0 { 3 - size.log10().floor() as i32 } else { 4 };
-        format!("{x:.*}", digits.max(0) as usize)
-    }
-}
-
-impl Report {
-    /// One page of text.
-    pub fn summary(&self) -> String {
-        let mut s = String::new();
-        let _ = writeln!(s, "osculate {}: {}", self.version, self.experiment);
-        let _ = writeln!(
-            s,
-            "{} tosses, {} with schedule {}, {} starts, seed {}{}",
-            self.tosses,
-            self.method,
-            self.schedule,
-            self.starts.len(),
-            self.seed,
-            if self.interrupted { "; INTERRUPTED, best so far" } else { "" }
-        );
-        let _ = writeln!(s, "mean loss {}", number(self.loss));
-        if let Some(e) = &self.evaluation {
-            let (p, r) = (&e.position_error_percent, &e.rotation_error_deg);
-            let _ = writeln!(
-                s,
-                "position error {:.2} ± {:.2} % of the width (median {:.2}), rotation {:.2} ± {:.2} deg (median {:.2})",
-                p.mean, p.std, p.median, r.mean, r.std, r.median
-            );
-        }
-        if self.unconverged_stages > 0 {
-            let _ = writeln!(s, "WARNING: {} stages did not converge", self.unconverged_stages);
-        }
-        let _ = writeln!(s, "\nparameters");
-        for p in &self.parameters {
-            let _ = writeln!(s, "  {}", p.statement);
-            if let (Some(e), Some(r)) = (p.standard_error, p.robust_standard_error) {
-                let _ = writeln!(
-                    s,
-                    "      standard error {} (Fisher), {} (robust, by toss)",
-                    number(e),
-                    number(r)
-                );
-            }
-        }
-        if let Some(c) = &self.curvature {
-            self.write_curvature(&mut s, c);
-        }
-        self.write_starts(&mut s);
-        s
-    }
-
-    fn write_curvature(&self, s: &mut String, c: &Curvature) {
-        let _ = writeln!(s, "\ncorrelation");
-        for (p, row) in self.parameters.iter().zip(&c.correlation) {
-            let _ = write!(s, "  {:<28}", p.path);
-            for x in row {
-                let _ = write!(s, " {x:6.2}");
-            }
-            s.push('\n');
-        }
-        for d in &c.weak_directions {
-            let what = if d.weak { "weak direction" } else { "weakest direction" };
-            let _ = writeln!(
-                s,
-                "{what}: {} (standard deviation {} in its logarithm)",
-                d.combination,
-                number(d.standard_deviation)
-            );
-        }
-    }
-
-    fn write_starts(&self, s: &mut String) {
-        let _ = writeln!(s, "\nstarts");
-        for (i, start) in self.starts.iter().enumerate() {
-            let values: Vec<String> = start.values.iter().map(|x| number(*x)).collect();
-            let mark = if i == self.best_start { "*" } else { " " };
-            let _ = match &start.failure {
-                None => {
-                    writeln!(s, " {mark}{}: loss {:.4} at {}", i + 1, start.loss, values.join(", "))
-                }
-                Some(why) => writeln!(s, "  {}: failed: {why}", i + 1),
-            };
         }
     }
 }

@@ -1,0 +1,164 @@
+//! What must hold for the values of an experiment file. Every error names file, line, field, value and what is allowed.
+
+use super::ExperimentError;
+use super::file::{ExperimentFile, InitialStateFile, Loss, StageFile};
+use crate::fit::Algorithm;
+use crate::parameter::{ParameterError, resolve};
+use crate::surface::quadratic::coefficients;
+use crate::twin::{TwinError, TwinFile};
+use osculate_dynamics::file::Source;
+use osculate_dynamics::{Layout, Parameters, Scene};
+
+/// A file with the text that it was read from.
+pub(super) struct Check<'a> {
+    file: &'a ExperimentFile,
+    source: Source,
+}
+
+impl<'a> Check<'a> {
+    pub(super) fn new(file: &'a ExperimentFile, source: Source) -> Self {
+        Self { file, source }
+    }
+
+    fn refuse(
+        &self,
+        field: &str,
+        found: impl ToString,
+        allowed: impl Into<String>,
+    ) -> Result<(), ExperimentError> {
+        Err(ExperimentError::Value {
+            place: self.source.place(field),
+            found: found.to_string(),
+            allowed: allowed.into(),
+        })
+    }
+
+    fn positive(&self, field: &str, found: f64, allowed: &str) -> Result<(), ExperimentError> {
+        if found.is_finite() && found > 0.0 { Ok(()) } else { self.refuse(field, found, allowed) }
+    }
+
+    /// All that can be said without the scene.
+    pub(super) fn values(&self) -> Result<(), ExperimentError> {
+        let file = self.file;
+        if file.substeps == 0 || file.substeps > 100_000 {
+            return self.refuse("substeps", file.substeps, "1 to 100000");
+        }
+        if let Loss::Noise { position_sigma: p, rotation_sigma_deg: r } = file.loss {
+            self.positive("loss.position_sigma", p, "> 0")?;
+            self.positive("loss.rotation_sigma_deg", r, "> 0")?;
+        }
+        self.initial_state()?;
+        for (i, stage) in file.stages.iter().enumerate() {
+            self.stage(&format!("stage[{i}]"), stage)?;
+        }
+        let starts = file.multistart.starts;
+        if starts == 0 || starts > 10_000 {
+            return self.refuse("multistart.starts", starts, "1 to 10000");
+        }
+        match file.twin.as_ref().map(TwinFile::check) {
+            Some(Err(TwinError::Value { field, found, allowed })) => {
+                self.refuse(&format!("twin.{field}"), found, allowed)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn initial_state(&self) -> Result<(), ExperimentError> {
+        let s = &self.file.initial_state;
+        for (field, x) in [
+            ("position_sigma", s.position_sigma),
+            ("rotation_sigma_deg", s.rotation_sigma_deg),
+            ("velocity_sigma", s.velocity_sigma),
+            ("angular_velocity_sigma", s.angular_velocity_sigma),
+        ] {
+            if let Some(x) = x {
+                let field = format!("initial_state.{field}");
+                self.positive(&field, x, "> 0, or absent to keep it fixed")?;
+            }
+        }
+        // A prior is weighed in units of noise; the baseline's residuals are in metres and radians.
+        if self.file.loss == Loss::Baseline && *s != InitialStateFile::default() {
+            return self.refuse(
+                "initial_state",
+                "a prior beside loss.kind = \"baseline\"",
+                "none, or loss.kind = \"noise\", whose residuals have the units of a prior",
+            );
+        }
+        Ok(())
+    }
+
+    fn stage(&self, place: &str, stage: &StageFile) -> Result<(), ExperimentError> {
+        let at = |field: &str| format!("{place}.{field}");
+        if stage.frames.is_some() && stage.shooting.is_some() {
+            return self.refuse(&at("shooting"), "frames and shooting", "one of them");
+        }
+        for (field, count) in [
+            ("frames", stage.frames),
+            ("shooting", stage.shooting),
+            ("iterations", Some(stage.iterations)),
+            ("rounds", stage.rounds),
+        ] {
+            if count == Some(0) {
+                return self.refuse(&at(field), 0, ">= 1");
+            }
+        }
+        let known = |path: &String| self.file.parameters.iter().any(|p| p.path == *path);
+        if let Some(path) = stage.free.iter().find(|p| !known(p)) {
+            return self.refuse(&at("free"), format!("'{path}'"), "paths of [[parameter]]");
+        }
+        self.positive(&at("simplex"), stage.simplex, "> 0")?;
+        self.designs(&at, stage)
+    }
+
+    fn designs(
+        &self,
+        at: &impl Fn(&str) -> String,
+        stage: &StageFile,
+    ) -> Result<(), ExperimentError> {
+        let surface = stage.algorithm == Algorithm::ResponseSurface;
+        let given = [
+            ("points", stage.points.is_some()),
+            ("rounds", stage.rounds.is_some()),
+            ("half_width", stage.half_width.is_some()),
+            ("shrink", stage.shrink.is_some()),
+        ];
+        if let Some((field, _)) = given.iter().find(|(_, given)| *given && !surface) {
+            return self.refuse(&at(field), field, "only beside algorithm = \"response-surface\"");
+        }
+        let d = stage.designs();
+        self.positive(&at("half_width"), d.half_width, "> 0")?;
+        if !(d.shrink > 0.0 && d.shrink <= 1.0) {
+            return self.refuse(&at("shrink"), d.shrink, "> 0, at most 1");
+        }
+        let moves = |path: &String| stage.free.is_empty() || stage.free.contains(path);
+        let free = self.file.parameters.iter().filter(|p| !p.profile_only && moves(&p.path));
+        let needed = coefficients(free.count()) * 3 / 2 + 2;
+        if surface && !(needed..=100_000).contains(&d.points) {
+            let allowed = format!("{needed} to 100000: one and a half points for each coefficient");
+            return self.refuse(&at("points"), d.points, allowed);
+        }
+        Ok(())
+    }
+
+    /// Paths, ranges and steps of the parameters.
+    pub(super) fn parameters(&self, scene: &Scene) -> Result<(), ExperimentError> {
+        let layout = Layout::new(scene, &Parameters::of(scene));
+        let parameters = &self.file.parameters;
+        let Err(source) = resolve(&layout, parameters) else { return Ok(()) };
+        let (path, field) = match &source {
+            ParameterError::Unknown { path, .. } | ParameterError::Twice { path } => (path, "path"),
+            ParameterError::Range { path, field, .. } => (path, *field),
+            ParameterError::Step { path, .. } => (path, "step"),
+            ParameterError::None => {
+                return Err(ExperimentError::Parameter {
+                    place: self.source.place("parameter"),
+                    source,
+                });
+            }
+        };
+        // Of a path that is listed twice, the second is one too many.
+        let index = parameters.iter().rposition(|p| p.path == *path).unwrap_or(0);
+        let place = self.source.place(&format!("parameter[{index}].{field}"));
+        Err(ExperimentError::Parameter { place, source })
+    }
+}

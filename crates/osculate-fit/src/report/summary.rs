@@ -1,0 +1,121 @@
+//! A report as one page of text.
+
+use super::Report;
+use crate::identify::Curvature;
+use crate::surface::Surface;
+use std::fmt::Write;
+
+/// Four significant digits, scientific where long.
+pub fn number(x: f64) -> String {
+    let size = x.abs();
+    if size != 0.0 && !(1e-3..1e5).contains(&size) {
+        format!("{x:.3e}")
+    } else {
+        let digits = if size >= 1.0 { 3 - size.log10().floor() as i32 } else { 4 };
+        format!("{x:.*}", digits.max(0) as usize)
+    }
+}
+
+impl Report {
+    /// One page of text.
+    pub fn summary(&self) -> String {
+        let mut s = String::new();
+        let _ = writeln!(s, "osculate {}: {}", self.version, self.experiment);
+        let _ = writeln!(
+            s,
+            "{} tosses, {} with schedule {}, {} starts, seed {}{}",
+            self.tosses,
+            self.method,
+            self.schedule,
+            self.starts.len(),
+            self.seed,
+            if self.interrupted { "; INTERRUPTED, best so far" } else { "" }
+        );
+        let _ = writeln!(s, "mean loss {}", number(self.loss));
+        if let Some(e) = &self.evaluation {
+            let (p, r) = (&e.position_error_percent, &e.rotation_error_deg);
+            let _ = writeln!(
+                s,
+                "position error {:.2} ± {:.2} % of the width (median {:.2}), rotation {:.2} ± {:.2} deg (median {:.2})",
+                p.mean, p.std, p.median, r.mean, r.std, r.median
+            );
+        }
+        if self.unconverged_stages > 0 {
+            let _ = writeln!(s, "WARNING: {} stages did not converge", self.unconverged_stages);
+        }
+        let _ = writeln!(s, "\nparameters");
+        for p in &self.parameters {
+            let _ = writeln!(s, "  {}", p.statement);
+            if let (Some(e), Some(r)) = (p.standard_error, p.robust_standard_error) {
+                let _ = writeln!(
+                    s,
+                    "      standard error {} (Fisher), {} (robust, by toss)",
+                    number(e),
+                    number(r)
+                );
+            }
+        }
+        if let Some(surface) = self.starts.get(self.best_start).and_then(|b| b.surface.as_ref()) {
+            self.write_surface(&mut s, surface);
+        }
+        if let Some(c) = &self.curvature {
+            self.write_curvature(&mut s, c);
+        }
+        self.write_starts(&mut s);
+        s
+    }
+
+    fn write_surface(&self, s: &mut String, surface: &Surface) {
+        let Some(last) = surface.rounds.last() else { return };
+        let _ = writeln!(
+            s,
+            "\nsmooth loss\n  minimum {}, scatter of single roll-outs {:.1} %, R² {:.2} from {} points",
+            number(surface.loss),
+            100.0 * last.scatter,
+            last.r_squared,
+            last.points
+        );
+        for p in &self.parameters {
+            if let Some(e) = p.surface_standard_error {
+                let _ = writeln!(s, "  {} ± {} from the scatter", p.path, number(e));
+            }
+        }
+    }
+
+    fn write_curvature(&self, s: &mut String, c: &Curvature) {
+        let _ = writeln!(s, "\ncorrelation");
+        for (p, row) in self.parameters.iter().zip(&c.correlation) {
+            let _ = write!(s, "  {:<28}", p.path);
+            for x in row {
+                let _ = write!(s, " {x:6.2}");
+            }
+            s.push('\n');
+        }
+        for d in &c.weak_directions {
+            let what = if d.weak { "weak direction" } else { "weakest direction" };
+            let _ = writeln!(
+                s,
+                "{what}: {} (standard deviation {} in its logarithm)",
+                d.combination,
+                number(d.standard_deviation)
+            );
+        }
+    }
+
+    fn write_starts(&self, s: &mut String) {
+        let _ = writeln!(s, "\nstarts");
+        for (i, start) in self.starts.iter().enumerate() {
+            let values: Vec<String> = start.values.iter().map(|x| number(*x)).collect();
+            let mark = if i == self.best_start { "*" } else { " " };
+            let _ = match &start.failure {
+                None => {
+                    let smooth = start.surface.as_ref();
+                    let smooth = smooth.map(|x| format!(", smooth {:.4}", x.loss));
+                    let (n, at, smooth) = (i + 1, values.join(", "), smooth.unwrap_or_default());
+                    writeln!(s, " {mark}{n}: loss {:.4}{smooth} at {at}", start.loss)
+                }
+                Some(why) => writeln!(s, "  {}: failed: {why}", i + 1),
+            };
+        }
+    }
+}

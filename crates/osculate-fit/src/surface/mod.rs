@@ -1,0 +1,276 @@
+//! The minimum of a rough loss: quadratics fitted to space-filling designs in shrinking boxes.
+//!
+//! ```text
+//! x = (u − centre)/half width ∈ [−1, 1]ⁿ       L(x) ≈ L₀ + gᵀx + ½ xᵀHx       minimum of the fit inside the box
+//! ```
+//!
+//! Roll-outs through impacts are chaotic: neighbouring parameters give losses that scatter by some percent about a
+//! smooth trend. A search for the lowest value ends at the luckiest sample, a gradient follows the scatter. Here each
+//! round samples a box, fits the trend ([`quadratic`]), and re-centres on its minimum. A coordinate whose minimum is
+//! inside its box gets a smaller box, one whose minimum is on a face keeps its size. The estimate is the minimum of
+//! the last trend, whatever the loss at that very point is.
+//!
+//! A box is never made so small that the trend rises by less than the scatter from its minimum to the face: in there
+//! only scatter is left to see. Then rounds add points to the box they have.
+//!
+//! Designs are Latin hypercubes of a fixed seed; their points are evaluated in parallel and used in their order: the
+//! same bits for any number of threads. Response surfaces go back to Box & Wilson, J. R. Stat. Soc. B 13 (1951).
+
+pub mod quadratic;
+
+use crate::least_squares::{BlockProblem, Solution, Stop, cost};
+use nalgebra::DMatrix;
+use quadratic::Quadratic;
+use rand::{RngExt, SeedableRng, rngs::StdRng};
+use rayon::prelude::*;
+use serde::Serialize;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A minimum closer to a face than this (in half widths) is on it.
+const FACE: f64 = 0.95;
+
+/// Settings of the solver.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// Points of a round.
+    pub points: usize,
+    /// Boxes, one after another.
+    pub rounds: usize,
+    /// Half widths of the first box, in coordinates; the last one holds for those not listed.
+    pub half_widths: Vec<f64>,
+    /// Factor of a half width after a round whose minimum is inside, as far as scatter allows.
+    pub shrink: f64,
+    /// Seed of the designs.
+    pub seed: u64,
+}
+
+/// The box of a round and what was found in it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Round {
+    /// Centre, in coordinates.
+    pub centre: Vec<f64>,
+    /// Half widths, in coordinates; zero for a parameter that is held.
+    pub half_widths: Vec<f64>,
+    /// Minimum of the trend, in coordinates.
+    pub minimum: Vec<f64>,
+    /// The trend there: mean loss a block.
+    pub loss: f64,
+    /// Standard deviation of the loss about the trend, relative to it: the roughness.
+    pub scatter: f64,
+    /// Share of the variance of the losses that the trend explains.
+    pub r_squared: f64,
+    /// Points used: those of this round and earlier ones inside the box.
+    pub points: usize,
+    /// Points of this round without a value.
+    pub failed: usize,
+}
+
+/// The trend of the last round.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Surface {
+    /// Smooth loss at the minimum: mean a block.
+    pub loss: f64,
+    /// Second derivative of the smooth loss by the coordinates, mean a block.
+    pub hessian: Vec<Vec<f64>>,
+    /// Standard error of each coordinate of the minimum that the scatter makes; none where the trend has no
+    /// significant curvature or the minimum is on the bound of the box.
+    pub standard_errors: Vec<Option<f64>>,
+    /// Every round.
+    pub rounds: Vec<Round>,
+}
+
+/// A box around a centre, cut to the bounds. Only coordinates that have a width in it move.
+struct Region {
+    ends: Vec<[f64; 2]>,
+    centre: Vec<f64>,
+    half: Vec<f64>,
+    moving: Vec<usize>,
+}
+
+impl Region {
+    fn new(centre: &[f64], half: &[f64], bounds: &[[f64; 2]]) -> Self {
+        let ends = |i: usize| {
+            let [low, high] = bounds[i];
+            // A centre at a bound keeps a box of full width inside it, as far as the bounds leave room.
+            let shift =
+                (low - (centre[i] - half[i])).max(0.0) - ((centre[i] + half[i]) - high).max(0.0);
+            let (a, b) = (centre[i] + shift - half[i], centre[i] + shift + half[i]);
+            [a.max(low), b.min(high)]
+        };
+        let ends: Vec<[f64; 2]> = (0..centre.len()).map(ends).collect();
+        let half: Vec<f64> = ends.iter().map(|[a, b]| 0.5 * (b - a).max(0.0)).collect();
+        Self {
+            centre: ends.iter().map(|[a, b]| 0.5 * (a + b)).collect(),
+            moving: (0..half.len()).filter(|&i| half[i] > 0.0).collect(),
+            half,
+            ends,
+        }
+    }
+
+    /// Coordinates of a point of the box of moving parameters.
+    fn coordinates(&self, x: &[f64]) -> Vec<f64> {
+        let mut u = self.centre.clone();
+        for (&i, x) in self.moving.iter().zip(x) {
+            // The last bit of a sum must not leave the bounds.
+            u[i] = (u[i] + self.half[i] * x).clamp(self.ends[i][0], self.ends[i][1]);
+        }
+        u
+    }
+
+    /// The point of the box, where coordinates are inside it.
+    fn inside(&self, u: &[f64]) -> Option<Vec<f64>> {
+        let x = |&i: &usize| (u[i] - self.centre[i]) / self.half[i];
+        let x: Vec<f64> = self.moving.iter().map(x).collect();
+        x.iter().all(|x| x.abs() <= 1.0 + 1e-12).then_some(x)
+    }
+
+    /// A Latin hypercube.
+    fn design(&self, points: usize, seed: u64) -> Vec<Vec<f64>> {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let columns: Vec<Vec<f64>> =
+            self.moving.iter().map(|_| latin_column(points, &mut rng)).collect();
+        (0..points)
+            .map(|k| {
+                self.coordinates(&columns.iter().map(|c| 2.0 * c[k] - 1.0).collect::<Vec<_>>())
+            })
+            .collect()
+    }
+}
+
+/// One coordinate of a Latin hypercube in `[0, 1)`: one value in each of `points` equal strata, in random order.
+pub(crate) fn latin_column(points: usize, rng: &mut StdRng) -> Vec<f64> {
+    let mut strata: Vec<usize> = (0..points).collect();
+    for k in (1..points).rev() {
+        strata.swap(k, rng.random_range(0..=k));
+    }
+    strata.into_iter().map(|s| (s as f64 + rng.random::<f64>()) / points as f64).collect()
+}
+
+/// Minimises the trend of the cost over the shared parameters; own parameters stay.
+///
+/// The cost at the minimum of each round is in the history; no surface where the first round has too few values.
+///
+/// # Errors
+/// Where the start has no value.
+pub fn minimise<P: BlockProblem>(
+    problem: &P,
+    start: (Vec<f64>, Vec<Vec<f64>>),
+    bounds: &[[f64; 2]],
+    settings: &Settings,
+    interrupted: &AtomicBool,
+    observe: &(dyn Fn(usize, f64) + Sync),
+) -> Result<(Solution, Option<Surface>), P::Error> {
+    let (mut shared, own) = start;
+    let mut history = vec![cost(problem, &shared, &own)?];
+    observe(0, history[0]);
+    let blocks = problem.blocks().max(1) as f64;
+    let mut half: Vec<f64> = (0..shared.len())
+        .map(|i| settings.half_widths.get(i).or(settings.half_widths.last()))
+        .map(|h| h.copied().unwrap_or(0.5))
+        .collect();
+    let mut known: Vec<(Vec<f64>, f64)> = Vec::new();
+    let (mut surface, mut stop): (Option<Surface>, _) = (None, Stop::Iterations);
+    for round in 0..settings.rounds {
+        let region = Region::new(&shared, &half, bounds);
+        let design =
+            region.design(settings.points, settings.seed.wrapping_add(round as u64 * 0x9E37_79B9));
+        let values = sample(problem, &design, &own, interrupted);
+        if interrupted.load(Ordering::Relaxed) {
+            stop = Stop::Interrupted;
+            break;
+        }
+        let valid = |c: &Option<f64>| c.filter(|c| c.is_finite());
+        let failed = values.iter().filter(|c| valid(c).is_none()).count();
+        known.extend(
+            design.into_iter().zip(&values).filter_map(|(u, c)| Some((u, valid(c)? / blocks))),
+        );
+        let Some(found) = fit_round(&region, &known, failed) else {
+            stop = Stop::Stalled;
+            break;
+        };
+        let (fitted, trend) = found;
+        let last = &fitted.rounds[0];
+        shared.clone_from(&last.minimum);
+        let minimum = trend.minimum();
+        let inside = |x: &f64| x.abs() < FACE;
+        for (a, &i) in region.moving.iter().enumerate() {
+            let rise = 0.5 * trend.valley_curvature(a) * settings.shrink.powi(2);
+            let shrinks = inside(&minimum[a]) && rise > last.scatter * last.loss;
+            half[i] = region.half[i] * if shrinks { settings.shrink } else { 1.0 };
+        }
+        stop = if minimum.iter().all(inside) { Stop::Converged } else { Stop::Iterations };
+        let mut rounds = surface.map_or_else(Vec::new, |s| s.rounds);
+        rounds.push(last.clone());
+        surface = Some(Surface { rounds, ..fitted });
+        history.push(cost(problem, &shared, &own).unwrap_or(f64::INFINITY));
+        observe(round + 1, history[round + 1]);
+    }
+    let evaluations = known.len() + history.len();
+    Ok((Solution { shared, own, history, evaluations, stop }, surface))
+}
+
+/// Costs at the points of a design; none where there is no value.
+fn sample<P: BlockProblem>(
+    problem: &P,
+    design: &[Vec<f64>],
+    own: &[Vec<f64>],
+    interrupted: &AtomicBool,
+) -> Vec<Option<f64>> {
+    design
+        .par_iter()
+        .map(
+            |u| {
+                if interrupted.load(Ordering::Relaxed) { None } else { cost(problem, u, own).ok() }
+            },
+        )
+        .collect()
+}
+
+/// The trend of the losses inside a box.
+fn fit_round(
+    region: &Region,
+    known: &[(Vec<f64>, f64)],
+    failed: usize,
+) -> Option<(Surface, Quadratic)> {
+    let n = region.centre.len();
+    let (mut x, mut y) = (Vec::new(), Vec::new());
+    for (u, loss) in known {
+        if let Some(point) = region.inside(u) {
+            x.push(point);
+            y.push(*loss);
+        }
+    }
+    let trend = Quadratic::fit(&x, &y)?;
+    let minimum = trend.minimum();
+    let loss = trend.value(&minimum);
+    let errors = trend.standard_errors(&minimum);
+    let mut hessian = DMatrix::zeros(n, n);
+    let mut standard_errors = vec![None; n];
+    for (a, &i) in region.moving.iter().enumerate() {
+        for (b, &j) in region.moving.iter().enumerate() {
+            hessian[(i, j)] = trend.hessian()[(a, b)] / (region.half[i] * region.half[j]);
+        }
+        standard_errors[i] = errors[a].map(|e| e * region.half[i]);
+    }
+    let round = Round {
+        centre: region.centre.clone(),
+        half_widths: region.half.clone(),
+        minimum: region.coordinates(&minimum),
+        loss,
+        scatter: trend.scatter(),
+        r_squared: trend.r_squared(),
+        points: y.len(),
+        failed,
+    };
+    let surface = Surface {
+        loss,
+        hessian: hessian.row_iter().map(|r| r.iter().copied().collect()).collect(),
+        standard_errors,
+        rounds: vec![round],
+    };
+    Some((surface, trend))
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;
