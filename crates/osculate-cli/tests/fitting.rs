@@ -147,17 +147,88 @@ fn same_seed_gives_the_same_twin_and_another_seed_another() {
 fn wrong_experiments_are_refused_with_file_field_value_and_what_is_allowed() {
     let t = Trial::new("wrong");
     t.json(&["--json", "twin", &t.path("experiment.toml")]);
-    t.refused("substeps = 5", "substeps = 0", &["bad.toml", "substeps", "0", "1 to"]);
+    t.refused("substeps = 5", "substeps = 0", &["bad.toml:5", "substeps", "0", "1 to"]);
     t.refused("substeps = 5", "substep = 5", &["bad.toml", "line 5", "substep"]);
     t.refused("body = \"cube\"", "body = \"cub\"", &["cub", "ground, cube"]);
-    t.refused("pair.cube.ground.mu", "pair.cube.ground.mew", &["mew", "close names"]);
-    t.refused("[0.02, 1.0]", "[0.0, 1.0]", &["pair.cube.ground.mu", "range", "0 < low"]);
-    t.refused("[0.1, 0.3]", "[0.1, 3.0]", &["start", "inside the range"]);
-    t.refused("starts = 2", "starts = 0", &["multistart.starts", "0"]);
-    t.refused("frames = 12", "frames = 0", &["stage[0]", ">= 1"]);
+    t.refused(
+        "pair.cube.ground.mu",
+        "pair.cube.ground.mew",
+        &["bad.toml:8: parameter[0].path", "mew", "close names"],
+    );
+    t.refused("[0.02, 1.0]", "[0.0, 1.0]", &[":9", "pair.cube.ground.mu", "range", "0 < low"]);
+    t.refused("[0.1, 0.3]", "[0.1, 3.0]", &[":10", "start", "inside the range"]);
+    t.refused("starts = 2", "starts = 0", &[":21", "multistart.starts", "0"]);
+    t.refused("frames = 12", "frames = 0", &[":18", "stage[0].frames", ">= 1"]);
+    t.refused("rate_hz = 148.0", "rate_hz = -1.0", &[":31", "twin.rate_hz", "-1", "> 0"]);
+    let prior = "[initial_state]\nvelocity_sigma = 0.1\n\n[multistart]";
+    t.refused("[multistart]", prior, &[":20", "initial_state", "baseline", "noise"]);
+    let stage = "frames = 12\nalgorithm = \"response-surface\"\npoints = 7";
+    t.refused("frames = 12", stage, &[":20", "stage[0].points", "7", "11 to"]);
+    t.refused("frames = 12", "points = 7", &[":18", "stage[0].points", "response-surface"]);
     t.refused("data = \"twin\"", "data = \"nowhere\"", &["nowhere"]);
     t.refused("scene = \"scene.toml\"", "scene = \"none.toml\"", &["none.toml"]);
     t.refused("range = [0.1, 50.0]", "range = [0.1, nan]", &["pair.cube.ground.c_n", "NaN"]);
+}
+
+#[test]
+fn a_part_without_tosses_is_refused_with_what_there_is() {
+    let t = Trial::new("empty");
+    let experiment = t.path("experiment.toml");
+    t.json(&["--json", "twin", &experiment]);
+    std::fs::write(
+        t.folder.join("report.json"),
+        r#"{"parameters": [{"path": "pair.cube.ground.mu", "best": 0.2},
+            {"path": "pair.cube.ground.c_n", "best": 2.0}]}"#,
+    )
+    .unwrap();
+    let report = t.path("report.json");
+    let output = t.run(&["evaluate", &experiment, "--params", &report, "--part", "test"]);
+    assert_eq!(output.status.code(), Some(2));
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    for word in ["split.json", "test has no tosses", "4 in train, 2 in valid, 0 in test"] {
+        assert!(message.contains(word), "'{word}' is not in: {message}");
+    }
+}
+
+#[test]
+fn a_response_surface_finds_the_parameters_of_a_twin_and_reports_its_errors() {
+    let t = Trial::new("surface");
+    let stage =
+        "frames = 12\n\n[[stage]]\nalgorithm = \"response-surface\"\npoints = 16\nrounds = 4";
+    std::fs::write(t.folder.join("surface.toml"), EXPERIMENT.replacen("frames = 12", stage, 1))
+        .unwrap();
+    let experiment = t.path("surface.toml");
+    t.json(&["--json", "twin", &experiment]);
+    let out = t.path("out");
+    let fitted = t.json(&["--json", "fit", &experiment, "--out", &out, "--no-figures"]);
+    let report = &fitted["report"];
+    for (i, truth) in [0.18, 2.0].into_iter().enumerate() {
+        let parameter = &report["parameters"][i];
+        let best = parameter["best"].as_f64().unwrap();
+        assert!((best / truth).ln().abs() < 0.1, "{best} for {truth}");
+        assert!(parameter["surface_standard_error"].as_f64().unwrap() > 0.0);
+    }
+    let smooth = |i: usize| report["starts"][i]["surface"]["loss"].as_f64().unwrap();
+    let best = report["best_start"].as_u64().unwrap() as usize;
+    assert!(smooth(best) <= smooth(1 - best), "starts are compared by their smooth losses");
+    let summary = std::fs::read_to_string(Path::new(&out).join("summary.txt")).unwrap();
+    assert!(summary.contains("smooth loss") && summary.contains("from the scatter"), "{summary}");
+}
+
+#[test]
+fn parameters_of_a_scene_and_of_an_experiment_are_listed_alike() {
+    let t = Trial::new("parameters");
+    let of_scene = t.json(&["--json", "parameters", &t.path("scene.toml")]);
+    // Nothing but the scene of an experiment need be right.
+    std::fs::write(t.folder.join("half.toml"), "scene = \"scene.toml\"\nsubsteps = 0").unwrap();
+    let of_experiment = t.json(&["--json", "parameters", &t.path("half.toml")]);
+    assert_eq!(of_scene, of_experiment);
+    let listed = of_scene["parameters"].as_array().unwrap();
+    let find = |path: &str| listed.iter().find(|p| p["path"] == path).unwrap();
+    assert_eq!(find("pair.cube.ground.mu")["value"], 0.18);
+    assert_eq!(find("pair.cube.ground.k")["unit"], "Pa/m");
+    let text = t.run(&["parameters", &t.path("scene.toml")]).stdout;
+    assert!(String::from_utf8_lossy(&text).contains("pair.cube.ground.c_n"));
 }
 
 #[test]

@@ -103,13 +103,12 @@ fn profiles(report: &Report, fit: &Fit) -> Option<ProfileFigure> {
         } else {
             Axis::linear(short(&p.path), p.unit.clone())
         };
-        let ends = [p.values.first(), p.values.last()].map(|x| x.copied().unwrap_or(f64::NAN));
         let verdict = match p.verdict {
             Verdict::Point { lower, upper } => PlotVerdict::Point { lower, upper },
             Verdict::Interval { lower, upper } => PlotVerdict::Interval { lower, upper },
             Verdict::LowerBound { lower } => PlotVerdict::LowerBound(lower),
             Verdict::UpperBound { upper } => PlotVerdict::UpperBound(upper),
-            Verdict::Undetermined => PlotVerdict::Interval { lower: ends[0], upper: ends[1] },
+            Verdict::Undetermined => PlotVerdict::Undetermined,
         };
         ParameterProfile {
             axis,

@@ -6,6 +6,7 @@ mod figures;
 pub mod fit;
 pub mod gradcheck;
 pub mod import;
+pub mod parameters;
 pub mod restitution;
 pub mod sdf;
 pub mod simulate;
@@ -37,6 +38,8 @@ pub enum Command {
     Crosscheck(crosscheck::Args),
     /// Compare simulated motion with closed forms, with figures and data
     Validate(validate::Args),
+    /// List the parameters of a scene or an experiment: paths, units, values
+    Parameters(parameters::Args),
     /// Convert recordings of others into the layout used here
     Import(import::Args),
     /// Build a signed distance grid from a mesh, say how good it is, and draw it
@@ -59,6 +62,7 @@ impl Command {
             Self::Verify(args) => verify::run(args),
             Self::Crosscheck(args) => crosscheck::run(args, console),
             Self::Validate(args) => validate::run(args, console),
+            Self::Parameters(args) => parameters::run(args),
             Self::Import(args) => import::run(args),
             Self::Sdf(args) => sdf::run(args),
         }

@@ -57,6 +57,20 @@ pub enum ExperimentError {
         /// Why.
         source: SceneError,
     },
+    /// A part without tosses.
+    #[error(
+        "{}: {part} has no tosses, so there is nothing to roll out; the folder has {counts}: \
+         name another part or add tosses to this one",
+        file.display()
+    )]
+    EmptyPart {
+        /// The split, or the metadata where all tosses are meant.
+        file: PathBuf,
+        /// Which part.
+        part: &'static str,
+        /// How many tosses the parts have.
+        counts: String,
+    },
     /// The recordings.
     #[error(transparent)]
     Recording(#[from] RecordingError),

@@ -186,20 +186,24 @@ impl Default for ProfileFile {
     }
 }
 
+/// Text to a value, with the line of what is wrong.
+pub(super) fn parse<T: serde::de::DeserializeOwned>(
+    text: &str,
+    file: &Path,
+) -> Result<T, ExperimentError> {
+    toml::from_str(text).map_err(|error| {
+        let before = error.span().map_or(0, |s| s.start.min(text.len()));
+        let line = text.as_bytes()[..before].iter().filter(|b| **b == b'\n').count() + 1;
+        ExperimentError::Syntax { file: file.to_owned(), line, message: error.message().to_owned() }
+    })
+}
+
 impl ExperimentFile {
     /// Parses a document.
     ///
     /// # Errors
     /// With file, line, what was found and what is allowed.
     pub fn parse(text: &str, file: &Path) -> Result<Self, ExperimentError> {
-        toml::from_str(text).map_err(|error| {
-            let before = error.span().map_or(0, |s| s.start.min(text.len()));
-            let line = text.as_bytes()[..before].iter().filter(|b| **b == b'\n').count() + 1;
-            ExperimentError::Syntax {
-                file: file.to_owned(),
-                line,
-                message: error.message().to_owned(),
-            }
-        })
+        parse(text, file)
     }
 }

@@ -30,14 +30,18 @@ pub struct Experiment {
     pub model: Model,
 }
 
+fn read(path: &Path) -> Result<String, ExperimentError> {
+    std::fs::read_to_string(path)
+        .map_err(|source| ExperimentError::Read { file: path.to_owned(), source })
+}
+
 impl Experiment {
     /// Reads an experiment and its scene.
     ///
     /// # Errors
     /// Where one of the files is wrong.
     pub fn read(path: &Path) -> Result<Self, ExperimentError> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| ExperimentError::Read { file: path.to_owned(), source })?;
+        let text = read(path)?;
         let file = ExperimentFile::parse(&text, path)?;
         let check = Check::new(&file, Source::new(path, &text));
         check.values()?;
@@ -56,6 +60,17 @@ impl Experiment {
         Ok(Self { file, path: path.to_owned(), model })
     }
 
+    /// The scene that a file names where it is an experiment, whatever else is in it; none where it is not.
+    ///
+    /// # Errors
+    /// Where the file cannot be read or is not TOML.
+    pub fn scene_of(path: &Path) -> Result<Option<PathBuf>, ExperimentError> {
+        let text = read(path)?;
+        let table: toml::Table = file::parse(&text, path)?;
+        let folder = path.parent().unwrap_or_else(|| Path::new("."));
+        Ok(table.get("scene").and_then(|scene| scene.as_str()).map(|scene| folder.join(scene)))
+    }
+
     /// Folder of the recordings.
     pub fn data_folder(&self, override_with: Option<&Path>) -> PathBuf {
         let folder = self.path.parent().unwrap_or_else(|| Path::new("."));
@@ -65,8 +80,22 @@ impl Experiment {
     /// The tosses of a part, from the frames their roll-outs start at.
     ///
     /// # Errors
-    /// Where a recording is wrong.
+    /// Where a recording is wrong, or the part has no tosses.
     pub fn tosses(&self, data: &Dataset, part: Part) -> Result<Vec<Toss>, ExperimentError> {
+        if data.part(part)?.is_empty() {
+            let count =
+                |p: Part| data.part(p).ok().map(|ids| format!("{} in {}", ids.len(), p.name()));
+            let counts: Vec<String> = [Part::Train, Part::Valid, Part::Test, Part::All]
+                .into_iter()
+                .filter_map(count)
+                .collect();
+            let name = if part == Part::All { "metadata.json" } else { "split.json" };
+            return Err(ExperimentError::EmptyPart {
+                file: data.folder().join(name),
+                part: part.name(),
+                counts: counts.join(", "),
+            });
+        }
         Ok(data.load_part(part)?.into_iter().map(Toss::from).collect())
     }
 

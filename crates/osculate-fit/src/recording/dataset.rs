@@ -107,6 +107,18 @@ pub enum Part {
     All,
 }
 
+impl Part {
+    /// The word for it on the command line and in `split.json`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Train => "train",
+            Self::Valid => "valid",
+            Self::Test => "test",
+            Self::All => "all",
+        }
+    }
+}
+
 /// A measured toss and where its simulation starts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Toss {

@@ -43,6 +43,8 @@ pub enum Verdict {
     LowerBound(f64),
     /// The parameter is at most this large; labelled `bound only`.
     UpperBound(f64),
+    /// Every value is possible; labelled `undetermined`, with no region.
+    Undetermined,
 }
 
 impl Verdict {
@@ -51,14 +53,16 @@ impl Verdict {
             Self::Point { .. } => "point",
             Self::Interval { .. } => "interval",
             Self::LowerBound(_) | Self::UpperBound(_) => "bound only",
+            Self::Undetermined => "undetermined",
         }
     }
 
-    fn region(self) -> (f64, f64) {
+    fn region(self) -> Option<(f64, f64)> {
         match self {
-            Self::Point { lower, upper } | Self::Interval { lower, upper } => (lower, upper),
-            Self::LowerBound(lower) => (lower, f64::INFINITY),
-            Self::UpperBound(upper) => (f64::NEG_INFINITY, upper),
+            Self::Point { lower, upper } | Self::Interval { lower, upper } => Some((lower, upper)),
+            Self::LowerBound(lower) => Some((lower, f64::INFINITY)),
+            Self::UpperBound(upper) => Some((f64::NEG_INFINITY, upper)),
+            Self::Undetermined => None,
         }
     }
 }
@@ -165,8 +169,8 @@ impl ProfileFigure {
         (side, margin): (&Side, f64),
     ) {
         let frame = panel.frame;
-        let (lower, upper) = parameter.verdict.region();
-        if let Some((from, to)) = panel.x.clamped(lower).zip(panel.x.clamped(upper)) {
+        let clamped = |(lower, upper)| panel.x.clamped(lower).zip(panel.x.clamped(upper));
+        if let Some((from, to)) = parameter.verdict.region().and_then(clamped) {
             let (left, right) = (panel.across(from), panel.across(to));
             scene.rect(Rect { left, right, ..frame }, tint(VERMILION, 0.16));
         }
@@ -208,6 +212,7 @@ impl ParameterProfile {
     fn summary(&self) -> String {
         let unit = &self.axis.unit;
         let text = match self.verdict {
+            Verdict::Undetermined => return "no value excluded".to_owned(),
             Verdict::Point { .. } => short(self.estimate),
             Verdict::Interval { lower, upper } => with_interval(self.estimate, lower, upper),
             Verdict::LowerBound(bound) => format!("≥ {}", short(bound)),
