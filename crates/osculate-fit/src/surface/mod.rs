@@ -11,7 +11,9 @@
 //! the last trend, whatever the loss at that very point is.
 //!
 //! A box is never made so small that the trend rises by less than the scatter from its minimum to the face: in there
-//! only scatter is left to see. Then rounds add points to the box they have.
+//! only scatter is left to see. Then rounds add points to the box they have. A minimum whose own loss is far above that
+//! of the centre is none of the loss: the valley is narrower than the box and smooth. Then the centre stays, in a
+//! smaller box.
 //!
 //! Designs are Latin hypercubes of a fixed seed; their points are evaluated in parallel and used in their order: the
 //! same bits for any number of threads. Response surfaces go back to Box & Wilson, J. R. Stat. Soc. B 13 (1951).
@@ -28,6 +30,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A minimum closer to a face than this (in half widths) is on it.
 const FACE: f64 = 0.95;
+/// A loss this many times that of the centre refutes a minimum: scatter of roll-outs is percents, not halves.
+const REFUTED: f64 = 1.5;
 
 /// Settings of the solver.
 #[derive(Clone, Debug, PartialEq)]
@@ -124,6 +128,23 @@ impl Region {
         x.iter().all(|x| x.abs() <= 1.0 + 1e-12).then_some(x)
     }
 
+    /// Half widths of the next box, and whether the minimum is inside this one.
+    fn next_half_widths(
+        &self,
+        trend: &Quadratic,
+        round: &Round,
+        shrink: f64,
+        half: &mut [f64],
+    ) -> bool {
+        let minimum = trend.minimum();
+        for (a, &i) in self.moving.iter().enumerate() {
+            let rise = 0.5 * trend.valley_curvature(a) * shrink.powi(2);
+            let shrinks = minimum[a].abs() < FACE && rise > round.scatter * round.loss;
+            half[i] = self.half[i] * if shrinks { shrink } else { 1.0 };
+        }
+        minimum.iter().all(|x| x.abs() < FACE)
+    }
+
     /// A Latin hypercube.
     fn design(&self, points: usize, seed: u64) -> Vec<Vec<f64>> {
         let mut rng = StdRng::seed_from_u64(seed);
@@ -148,7 +169,7 @@ pub(crate) fn latin_column(points: usize, rng: &mut StdRng) -> Vec<f64> {
 
 /// Minimises the trend of the cost over the shared parameters; own parameters stay.
 ///
-/// The cost at the minimum of each round is in the history; no surface where the first round has too few values.
+/// The cost at the minimum of each round is in the history; no surface where no round has a minimum.
 ///
 /// # Errors
 /// Where the start has no value.
@@ -190,20 +211,21 @@ pub fn minimise<P: BlockProblem>(
         };
         let (fitted, trend) = found;
         let last = &fitted.rounds[0];
-        shared.clone_from(&last.minimum);
-        let minimum = trend.minimum();
-        let inside = |x: &f64| x.abs() < FACE;
-        for (a, &i) in region.moving.iter().enumerate() {
-            let rise = 0.5 * trend.valley_curvature(a) * settings.shrink.powi(2);
-            let shrinks = inside(&minimum[a]) && rise > last.scatter * last.loss;
-            half[i] = region.half[i] * if shrinks { settings.shrink } else { 1.0 };
+        let reached = cost(problem, &last.minimum, &own).unwrap_or(f64::INFINITY);
+        let present = history[history.len() - 1];
+        if reached > REFUTED * present || last.loss <= 0.0 {
+            region.moving.iter().for_each(|&i| half[i] = region.half[i] * settings.shrink);
+            stop = Stop::Stalled;
+            continue;
         }
-        stop = if minimum.iter().all(inside) { Stop::Converged } else { Stop::Iterations };
+        shared.clone_from(&last.minimum);
+        let inside = region.next_half_widths(&trend, last, settings.shrink, &mut half);
+        stop = if inside { Stop::Converged } else { Stop::Iterations };
         let mut rounds = surface.map_or_else(Vec::new, |s| s.rounds);
         rounds.push(last.clone());
         surface = Some(Surface { rounds, ..fitted });
-        history.push(cost(problem, &shared, &own).unwrap_or(f64::INFINITY));
-        observe(round + 1, history[round + 1]);
+        history.push(reached);
+        observe(round + 1, reached);
     }
     let evaluations = known.len() + history.len();
     Ok((Solution { shared, own, history, evaluations, stop }, surface))
