@@ -30,8 +30,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A minimum closer to a face than this (in half widths) is on it.
 const FACE: f64 = 0.95;
-/// A loss this many times that of the centre refutes a minimum: scatter of roll-outs is percents, not halves.
-const REFUTED: f64 = 1.5;
+/// A loss this many times that of the centre refutes a minimum: scatter of roll-outs is a few percents.
+const REFUTED: f64 = 1.2;
 
 /// Settings of the solver.
 #[derive(Clone, Debug, PartialEq)]
