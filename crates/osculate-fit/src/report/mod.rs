@@ -30,7 +30,7 @@ pub struct Estimate {
     /// Standard error robust against correlation within a toss.
     pub robust_standard_error: Option<f64>,
     /// Standard error of the smooth loss's minimum from the roughness of the loss, where a response surface ended the
-    /// fit and has significant curvature.
+    /// fit and its last box holds it.
     pub surface_standard_error: Option<f64>,
     /// 95 % interval from the Fisher matrix on the scale of the fit.
     pub fisher_interval: Option<[f64; 2]>,

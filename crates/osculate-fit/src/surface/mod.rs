@@ -76,8 +76,8 @@ pub struct Surface {
     pub loss: f64,
     /// Second derivative of the smooth loss by the coordinates, mean a block.
     pub hessian: Vec<Vec<f64>>,
-    /// Standard error of each coordinate of the minimum that the scatter makes; none where the trend has no
-    /// significant curvature or the minimum is on the bound of the box.
+    /// Standard error of each coordinate of the minimum that the scatter makes; none where it exceeds the box or the
+    /// minimum is on a face.
     pub standard_errors: Vec<Option<f64>>,
     /// Every round.
     pub rounds: Vec<Round>,

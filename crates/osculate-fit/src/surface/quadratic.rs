@@ -169,22 +169,21 @@ impl Quadratic {
     }
 
     /// Standard error of each coordinate of the minimum, `H⁻¹ (∇t C ∇tᵀ) H⁻¹` with the covariance `C` of the
-    /// coefficients of the terms `t`; none for a coordinate on a face, and where the curvature is not significant.
+    /// coefficients of the terms `t` and `H` made positive as for [`Quadratic::minimum`]; none for a coordinate on a
+    /// face, and where the error exceeds the box.
     pub fn standard_errors(&self, minimum: &[f64]) -> Vec<Option<f64>> {
         let n = minimum.len();
         let free: Vec<usize> = (0..n).filter(|&i| minimum[i].abs() < 1.0).collect();
         let mut errors = vec![None; n];
-        let part = self.hessian.select_rows(&free).select_columns(&free);
-        if free.is_empty()
-            || SymmetricEigen::new(part.clone()).eigenvalues.min() <= self.least_curvature()
-        {
+        if free.is_empty() {
             return errors;
         }
+        let part = self.positive(1).select_rows(&free).select_columns(&free);
         let Some(inverse) = part.try_inverse() else { return errors };
         let slopes = term_gradients(minimum).select_rows(&free);
         let covariance = &inverse * (&slopes * &self.covariance * slopes.transpose()) * &inverse;
         for (k, &i) in free.iter().enumerate() {
-            errors[i] = Some(covariance[(k, k)].max(0.0).sqrt());
+            errors[i] = Some(covariance[(k, k)].max(0.0).sqrt()).filter(|e| *e <= 1.0);
         }
         errors
     }
