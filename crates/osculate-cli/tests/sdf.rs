@@ -54,7 +54,7 @@ fn meshes_and_options_that_do_not_do_are_refused() {
     write(&folder, "open.obj", &open);
     write(&folder, "cube.obj", CUBE);
     let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
-    assert_refused(&osculate(&["sdf", &path("open.obj")]), 2, &["not closed", "edge 0→1"]);
+    assert_refused(&osculate(&["sdf", &path("open.obj")]), 2, &["not closed", "0→1 at"]);
     let two = ["sdf", &path("cube.obj"), "--delta", "0.1", "0.2"];
     assert_refused(&osculate(&two), 2, &["delta", "one number, or three"]);
     let tiny = ["sdf", &path("cube.obj"), "--mode", "explicit", "--delta", "1e-6"];

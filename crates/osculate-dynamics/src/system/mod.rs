@@ -177,6 +177,11 @@ impl<'s, T: Scalar> System<'s, T> {
         self.every.is_some()
     }
 
+    /// Every pair of a small scene.
+    fn small_pairs(&self) -> impl Iterator<Item = &Pair<T>> {
+        self.every.iter().flat_map(|(pairs, _)| pairs)
+    }
+
     /// Calls `f` with the whole scene and the pairs of it that can touch at a stage.
     pub(crate) fn with_whole<R>(
         &self,

@@ -106,7 +106,11 @@ impl<T: Scalar> SystemBar<T> {
     pub(crate) fn zero(system: &System<'_, T>, wrenches: usize) -> Self {
         let (n, o) = (system.bodies.len(), Vector3::zeros());
         Self {
-            pairs: BTreeMap::new(),
+            // A small scene has its pairs at once: a sweep of any length allocates the same.
+            pairs: system
+                .small_pairs()
+                .map(|p| ((p.a, p.b), [T::zero(); PAIR_PARAMETERS]))
+                .collect(),
             dimensions: vec![[T::zero(); DIMENSIONS]; n],
             mass: vec![T::zero(); n],
             second_moment: vec![Matrix3::zeros(); n],

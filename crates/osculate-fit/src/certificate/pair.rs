@@ -60,7 +60,7 @@ impl<'s, T: Scalar> PairModel<'s, T> {
                 kind,
                 replaced.unwrap_or(&none),
             ),
-            collider: numbers_b.collider?,
+            collider: numbers_b.collider.clone()?,
             points: numbers_a.points.iter().map(|x| x - numbers_a.center).collect(),
             weights: samples.weights(),
             normals: samples.normals(),
@@ -71,7 +71,7 @@ impl<'s, T: Scalar> PairModel<'s, T> {
 
     /// Every pair of a scene that may touch.
     pub(crate) fn all(scene: &'s Scene, p: &Parameters<T>) -> Vec<Self> {
-        scene.pairs.iter().filter_map(|&pair| Self::new(scene, p, pair)).collect()
+        scene.pairs().into_iter().filter_map(|pair| Self::new(scene, p, pair)).collect()
     }
 
     /// The pair at a stage.
@@ -108,6 +108,8 @@ impl<'s, T: Scalar> PairModel<'s, T> {
             Collider::HalfSpace(_) => "plane",
             Collider::Sphere(_) => "sphere",
             Collider::Cuboid(_) => "box",
+            Collider::Grid(_) => "grid",
+            Collider::Mesh(_) => "mesh",
         }
     }
 }

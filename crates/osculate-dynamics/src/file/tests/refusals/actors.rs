@@ -182,6 +182,6 @@ fn open_mesh_supplies_no_distances_and_names_the_edge() {
         let text = BASE.replace("static = true\nshape.plane = { normal = [0, 0, 1] }", &text);
         assert!(text.contains(open), "the base scene has another plane");
         let message = refusal(&text).to_string();
-        assert!(message.contains("not closed") && message.contains("edge 0→1"), "{message}");
+        assert!(message.contains("not closed") && message.contains("0→1 at"), "{message}");
     }
 }
