@@ -27,7 +27,7 @@ impl GridSdf {
     /// let grid = GridSdf::of_mesh(&mesh, &params)?;
     ///
     /// assert_eq!(grid.cells(), [22, 18, 14]); // 5 mm of padding on each side
-    /// let (phi, gradient) = grid.field(&Vector3::new(0.052, 0.01, 0.0));
+    /// let (phi, gradient): (f64, _) = grid.field(&Vector3::new(0.052, 0.01, 0.0));
     /// assert!((phi - 0.002).abs() < 1e-15 && (gradient - Vector3::x()).norm() < 1e-12);
     /// # Ok(())
     /// # }
