@@ -204,6 +204,20 @@ impl<T: Scalar> PairStage<'_, T> {
         });
     }
 
+    /// `Σ w (W + Δt_i R)` \[J\]: what the stage's incremental potential has of the pair.
+    ///
+    /// The forces are its gradient only for [`DissipationSchedule::StageStart`].
+    pub fn potential(&self) -> T {
+        let mut sum = T::zero();
+        self.for_each_near(|i| {
+            let sample = self.sample(i);
+            let energy = self.law.energy_density(self.params, self.collider, &sample);
+            let lost = self.law.dissipation_potential(self.params, self.collider, &sample);
+            sum += (energy + lost) * self.weights[i];
+        });
+        sum
+    }
+
     #[inline]
     fn add_force(&self, i: usize, force: &Vector3<T>, wrenches: &mut Wrenches<T>) {
         let (a, b) = self.now.levers(&self.points[i]);

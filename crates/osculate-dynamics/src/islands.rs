@@ -86,7 +86,7 @@ pub(crate) fn solve(
     system: &System<'_, f64>,
     stage: &Stage<'_, f64>,
     settings: &NewtonSettings,
-    plans: &mut Plans,
+    (plans, keep_factors): (&mut Plans, bool),
     now: &mut [BodyState],
 ) -> Result<StageSolution, Failure> {
     let guess = now.to_vec();
@@ -96,7 +96,9 @@ pub(crate) fn solve(
         let islands = islands(system, &boxes);
         let solved: Vec<_> = islands
             .par_iter()
-            .map(|island| solve_island(system, stage, settings, plans, island, &guess))
+            .map(|island| {
+                solve_island(system, stage, settings, (&*plans, keep_factors), island, &guess)
+            })
             .collect::<Result<_, _>>()?;
         for (island, solved) in islands.iter().zip(&solved) {
             for (&body, state) in island.bodies.iter().zip(&solved.now).take(island.dynamic()) {
@@ -104,7 +106,9 @@ pub(crate) fn solve(
             }
         }
         growth += 1;
-        if !grow(system, now, &mut boxes, growth) {
+        // A contact that was not looked for can be why a stage does not converge; twice not, and bodies may be anywhere.
+        let hopeless = growth > 2 && solved.iter().any(|s| !s.stats.converged);
+        if hopeless || !grow(system, now, &mut boxes, growth) {
             return Ok(collect(solved, plans));
         }
     }
@@ -205,7 +209,7 @@ fn solve_island(
     system: &System<'_, f64>,
     stage: &Stage<'_, f64>,
     settings: &NewtonSettings,
-    plans: &Plans,
+    (plans, keep_factors): (&Plans, bool),
     island: &Island,
     guess: &[BodyState],
 ) -> Result<Solved, Failure> {
@@ -228,7 +232,7 @@ fn solve_island(
     let nodes = nodes.map(|&b| system.unknown[b].map_or(0, |at| (at / BLOCK) as u32));
     let nodes: Vec<u32> = nodes.collect();
     let scene_unknown = |i: usize| BLOCK * nodes[i / BLOCK] as usize + i % BLOCK;
-    let problem = Problem { system, part: &part, stage: &local };
+    let problem = Problem { system, part: &part, stage: &local, keep_factors };
     let stats = newton::solve(&problem, settings, &mut work, &mut now, factors);
     let stats = stats.map_err(|failure| failure.map(scene_unknown))?;
     let worst = nodes[work.worst_body()] as usize;

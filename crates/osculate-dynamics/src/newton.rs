@@ -1,5 +1,6 @@
 //! Newton's method on one stage, with the exact non-symmetric matrix and a line search on the residual norm.
 
+use crate::linalg::blocks::BLOCK;
 use crate::linalg::{BlockFactors, BlockMatrix, dense};
 use crate::state::{BodyState, nearest_rotation};
 use crate::system::{Part, Stage, System};
@@ -104,6 +105,10 @@ pub(crate) struct Workspace {
     matrix: BlockMatrix<f64>,
     step: Vec<f64>,
     trial: Vec<BodyState>,
+    /// The iterate of least residual.
+    best: Vec<BodyState>,
+    /// Mass \[kg\] and moment of inertia \[kg m²\] of the body of each group of six unknowns.
+    inertia: Vec<[f64; 2]>,
     /// Radius of gyration of the body of each group of six unknowns \[m\].
     gyration: Vec<f64>,
 }
@@ -113,27 +118,48 @@ impl Workspace {
         let n = part.unknowns;
         self.residual.resize(n, 0.0);
         self.trial_residual.resize(n, 0.0);
-        self.matrix.reset(n / 6, part.edges);
+        self.matrix.reset(n / BLOCK, part.edges);
         self.step.resize(n, 0.0);
-        self.trial.clear();
         self.gyration.clear();
+        self.inertia.clear();
         for (&body, unknown) in part.bodies.iter().zip(part.unknown) {
             if unknown.is_some() {
                 let body = &system.bodies[body];
+                self.inertia.push([body.mass, body.second_moment.trace()]);
                 let length = (body.second_moment.trace() / body.mass).sqrt();
                 self.gyration.push(if length > 0.0 { length } else { 1.0 });
             }
         }
     }
 
+    fn start(&mut self, now: &[BodyState]) {
+        for states in [&mut self.trial, &mut self.best] {
+            states.clear();
+            states.extend_from_slice(now);
+        }
+    }
+
+    /// `K s = −r`.
+    fn newton_step(&mut self, factors: &Matrix<'_>) {
+        for (s, r) in self.step.iter_mut().zip(&self.residual) {
+            *s = -r;
+        }
+        factors.solve(&mut self.step);
+    }
+
+    /// Slope of the potential along the step, `r·s`.
+    fn slope(&self) -> f64 {
+        self.residual.iter().zip(&self.step).map(|(r, s)| r * s).sum()
+    }
+
     fn norm(&self, r: &[f64]) -> f64 {
-        let bodies = r.chunks_exact(6).zip(&self.gyration);
+        let bodies = r.chunks_exact(BLOCK).zip(&self.gyration);
         bodies.map(|(r, l)| squares(r, *l)).sum::<f64>().sqrt()
     }
 
-    /// Index (of six unknowns each) of the body with the largest residual.
+    /// Index of the body with the largest residual.
     pub(crate) fn worst_body(&self) -> usize {
-        let size = |i: usize| squares(&self.residual[6 * i..6 * i + 6], self.gyration[i]);
+        let size = |i: usize| squares(&self.residual[BLOCK * i..BLOCK * (i + 1)], self.gyration[i]);
         (0..self.gyration.len()).max_by(|&i, &j| size(i).total_cmp(&size(j))).unwrap_or(0)
     }
 }
@@ -184,19 +210,25 @@ pub(crate) fn solve(
     now: &mut [BodyState],
     mut factors: Matrix<'_>,
 ) -> Result<StageStats, Failure> {
-    if work.trial.len() != now.len() {
-        work.trial.clear();
-        work.trial.extend_from_slice(now);
-    }
-    work.trial.copy_from_slice(now);
+    work.start(now);
     let mut stats = StageStats::default();
     let mut scale = problem.evaluate(now, work);
     let mut norm = work.norm(&work.residual);
-    let mut before = f64::INFINITY;
+    let (mut before, mut best) = (f64::INFINITY, f64::INFINITY);
     loop {
         // An infinite residual would meet an infinite tolerance.
         if !(norm.is_finite() && scale.is_finite()) {
-            return Err(Failure::NotFinite(6 * work.worst_body()));
+            return Err(Failure::NotFinite(BLOCK * work.worst_body()));
+        }
+        if norm < best {
+            best = norm;
+            work.best.copy_from_slice(now);
+        }
+        let given_up = stats.iterations == settings.iterations;
+        if given_up && best < norm {
+            now.copy_from_slice(&work.best);
+            scale = problem.evaluate(now, work);
+            norm = best;
         }
         let (asked, floor) = (settings.tolerance * scale, ROUNDING * problem.rounding(now, work));
         // At the floor a Newton step gains nothing any more: that is as far as f64 goes.
@@ -204,15 +236,16 @@ pub(crate) fn solve(
         stats.residual = norm;
         stats.tolerance = if stalled { floor.max(asked) } else { asked };
         stats.converged = norm <= stats.tolerance;
-        factors.factorise(&work.matrix).map_err(Failure::Singular)?;
-        if stats.converged || stats.iterations == settings.iterations {
+        let done = stats.converged || given_up;
+        if !done || problem.keep_factors {
+            factors.factorise(&work.matrix).map_err(Failure::Singular)?;
+        }
+        if done {
             return Ok(stats);
         }
         stats.iterations += 1;
-        for (s, r) in work.step.iter_mut().zip(&work.residual) {
-            *s = -r;
-        }
-        factors.solve(&mut work.step);
+        work.newton_step(&factors);
+        problem.make_descent(work, &mut factors)?;
         if let Some(i) = work.step.iter().position(|x| !x.is_finite()) {
             return Err(Failure::NotFinite(i));
         }
@@ -227,6 +260,8 @@ pub(crate) struct Problem<'a, 's> {
     pub(crate) system: &'a System<'s, f64>,
     pub(crate) part: &'a Part<'a, f64>,
     pub(crate) stage: &'a Stage<'a, f64>,
+    /// Whether the factors at the solution are wanted.
+    pub(crate) keep_factors: bool,
 }
 
 impl Problem<'_, '_> {
@@ -237,10 +272,12 @@ impl Problem<'_, '_> {
         self.system.residual_and_jacobian(self.part, &at, r, k)
     }
 
-    /// Moves `now` along the step; halves it until the residual norm falls, and takes the best trial where none does
+    /// Moves `now` along the step; halves it until it is good enough, and takes the trial of least residual where none is
     /// (a residual that jumps has no descent direction at the jump). Leaves residual and matrix at the new point.
     ///
-    /// The full step is mostly taken, so it is evaluated with its matrix at once.
+    /// Where the residual is the gradient of a potential, the potential decides: stiff friction lets the residual grow on
+    /// steps that lead to the minimum. Else the residual norm has to fall. The full step is mostly taken, so it is
+    /// evaluated with its matrix at once.
     fn line_search(
         &self,
         halvings: usize,
@@ -248,15 +285,17 @@ impl Problem<'_, '_> {
         now: &mut [BodyState],
         norm: f64,
     ) -> (f64, f64) {
+        let mut merit = Merit { norm, slope: work.slope(), before: None };
         let mut trial = std::mem::take(&mut work.trial);
         increment(self.part, now, &work.step, 1.0, &mut trial);
         let mut scale = self.evaluate(&trial, work);
         let mut found = work.norm(&work.residual);
         // A trial that is not finite is the worst there is.
-        let (mut best, mut factor) =
-            ((if found.is_finite() { found } else { f64::INFINITY }, 1.0), 1.0);
+        let mut best = (if found.is_finite() { found } else { f64::INFINITY }, 1.0);
+        let (mut last, mut factor) = (best.0, 1.0);
         for _ in 0..halvings {
-            if best.0 < norm * (1.0 - 1e-4 * best.1) {
+            if merit.accepts(self, (now, &trial), last, factor) {
+                best = (last, factor);
                 break;
             }
             factor *= 0.5;
@@ -264,10 +303,10 @@ impl Problem<'_, '_> {
             let mut residual = std::mem::take(&mut work.trial_residual);
             let at = Stage { now: &trial, ..*self.stage };
             self.system.residual(self.part, &at, &mut residual);
-            let half = work.norm(&residual);
+            last = work.norm(&residual);
             work.trial_residual = residual;
-            if half < best.0 {
-                best = (half, factor);
+            if last < best.0 {
+                best = (last, factor);
             }
         }
         if factor < 1.0 {
@@ -280,17 +319,77 @@ impl Problem<'_, '_> {
         (scale, found)
     }
 
+    fn potential(&self, now: &[BodyState]) -> Option<f64> {
+        self.system.potential(self.part, &Stage { now, ..*self.stage })
+    }
+
+    /// Where there is a potential, adds inertia to the matrix until the step leads down: negative curvature (turning boxes,
+    /// leaving contacts) else sends Newton up the potential, where it crawls.
+    fn make_descent(&self, work: &mut Workspace, factors: &mut Matrix<'_>) -> Result<(), Failure> {
+        if !self.system.has_potential(self.stage) {
+            return Ok(());
+        }
+        let mut shift = 0.5 / (self.stage.duration * self.stage.duration);
+        for _ in 0..SHIFTS {
+            if work.slope() < 0.0 {
+                break;
+            }
+            for (body, [mass, moment]) in work.inertia.iter().enumerate() {
+                work.matrix.shift(body, [mass * shift, moment * shift]);
+            }
+            factors.factorise(&work.matrix).map_err(Failure::Singular)?;
+            work.newton_step(factors);
+            shift *= 4.0;
+        }
+        Ok(())
+    }
+
     /// Residual that one rounding of the positions makes \[N\]: `ε ‖K‖ ‖x‖`.
     fn rounding(&self, now: &[BodyState], work: &Workspace) -> f64 {
         let mut sum = 0.0;
         for (slot, unknown) in self.part.unknown.iter().enumerate() {
             if let Some(at) = *unknown {
-                let length = work.gyration[at / 6];
-                let [stiffness, torsion] = work.matrix.stiffness(at / 6);
+                let length = work.gyration[at / BLOCK];
+                let [stiffness, torsion] = work.matrix.stiffness(at / BLOCK);
                 sum += stiffness * (now[slot].center.norm() + length) + torsion / length;
             }
         }
         f64::EPSILON * sum
+    }
+}
+
+/// How often the matrix is shifted at most: the last shift is 2¹⁵ times the inertia.
+const SHIFTS: usize = 9;
+
+/// What a step has to improve.
+struct Merit {
+    /// Residual norm and slope of the potential where the step starts.
+    norm: f64,
+    slope: f64,
+    /// The potential there, once it was asked for.
+    before: Option<f64>,
+}
+
+impl Merit {
+    /// Whether a trial of this residual norm, at this share of the step, is good enough.
+    fn accepts(
+        &mut self,
+        problem: &Problem<'_, '_>,
+        (now, trial): (&[BodyState], &[BodyState]),
+        norm: f64,
+        share: f64,
+    ) -> bool {
+        if norm < 0.5 * self.norm {
+            return true;
+        }
+        if self.slope < 0.0 {
+            self.before = self.before.or_else(|| problem.potential(now));
+        }
+        let Some(before) = self.before else {
+            return norm < self.norm * (1.0 - 1e-4 * share);
+        };
+        let allowed = before + 1e-4 * share * self.slope + 1e-13 * before.abs();
+        problem.potential(trial).is_some_and(|after| after <= allowed)
     }
 }
 

@@ -325,12 +325,12 @@ impl Simulator {
                         work.prepare(system, part);
                     }
                     let matrix = Matrix::Dense(lu, pivots);
-                    let problem = Problem { system, part, stage };
+                    let problem = Problem { system, part, stage, keep_factors: true };
                     newton::solve(&problem, &settings, work, now, matrix)
                 });
                 (found.map_err(|f| self.failure(at, f))?, work.worst_body())
             } else {
-                let solution = islands::solve(system, stage, &settings, plans, now);
+                let solution = islands::solve(system, stage, &settings, (plans, !*forgets), now);
                 let solution = solution.map_err(|f| self.failure(at, f))?;
                 if !*forgets {
                     factors.islands.push(solution.factors);

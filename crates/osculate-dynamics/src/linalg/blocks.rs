@@ -74,6 +74,14 @@ impl<T: Scalar> BlockMatrix<T> {
         }
     }
 
+    /// Adds to the diagonal of a body's block: of translation and of rotation.
+    pub(crate) fn shift(&mut self, body: usize, [translation, rotation]: [T; 2]) {
+        for k in 0..BLOCK {
+            let by = if k < 3 { translation } else { rotation };
+            self.diagonal[body][k * (BLOCK + 1)] += by;
+        }
+    }
+
     /// The largest magnitudes on the diagonal of a body's block: of translation and of rotation.
     pub(crate) fn stiffness(&self, body: usize) -> [f64; 2] {
         let at = |k: usize| self.diagonal[body][k * (BLOCK + 1)].re().abs();

@@ -14,6 +14,7 @@
 use super::blocks::{BLOCK, Block, BlockMatrix};
 use super::dense;
 use osculate_math::Scalar;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Order of elimination and where each product goes; depends on the graph alone and is used again.
@@ -79,7 +80,7 @@ impl Elimination {
     }
 
     /// The filled edges from a place to later ones.
-    fn row(&self, k: usize) -> std::ops::Range<usize> {
+    fn row(&self, k: usize) -> Range<usize> {
         self.first[k]..self.first[k + 1]
     }
 }
@@ -138,6 +139,8 @@ pub(crate) struct BlockFactors {
     /// `L` (later row, earlier column) and `U` (earlier row, later column) of each filled edge.
     lower: Vec<Block<f64>>,
     upper: Vec<Block<f64>>,
+    /// Whether a filled edge has blocks that are not zero: bodies of an island that do not touch have none.
+    active: Vec<bool>,
 }
 
 impl BlockFactors {
@@ -149,19 +152,23 @@ impl BlockFactors {
             pivots: vec![([0.0; 36], [0; BLOCK]); nodes],
             lower: vec![[0.0; 36]; edges],
             upper: vec![[0.0; 36]; edges],
+            active: vec![false; edges],
         }
     }
 
     fn load(&mut self, matrix: &BlockMatrix<f64>) {
-        self.lower.fill([0.0; 36]);
-        self.upper.fill([0.0; 36]);
         for (&k, block) in self.elimination.place.iter().zip(&matrix.diagonal) {
             self.pivots[k as usize].0 = *block;
         }
+        self.active.fill(false);
         for (&(e, forward), [ij, ji]) in self.elimination.filled.iter().zip(&matrix.off) {
+            if ij.iter().chain(ji).all(|x| *x == 0.0) {
+                continue;
+            }
             let (upper, lower) = if forward { (ij, ji) } else { (ji, ij) };
             self.upper[e as usize] = *upper;
             self.lower[e as usize] = *lower;
+            self.active[e as usize] = true;
         }
     }
 
@@ -172,47 +179,73 @@ impl BlockFactors {
     pub(crate) fn factorise(&mut self, matrix: &BlockMatrix<f64>) -> Result<(), usize> {
         self.load(matrix);
         let plan = Arc::clone(&self.elimination);
-        let mut target = plan.targets.iter().map(|&t| t as usize);
+        let mut first_target = 0;
         for k in 0..self.pivots.len() {
             let (pivot, exchanges) = &mut self.pivots[k];
             dense::factorise(pivot, exchanges).map_err(|i| plan.unknown(k, i))?;
             let row = plan.row(k);
-            for block in &mut self.upper[row.clone()] {
-                solve_columns(pivot, exchanges, block);
+            let targets = &plan.targets[first_target..];
+            let count = row.len();
+            first_target += count * count.saturating_sub(1) / 2;
+            for e in row.clone().filter(|&e| self.active[e]) {
+                solve_columns(pivot, exchanges, &mut self.upper[e]);
             }
-            // Products go to edges of later places, which stand behind this row.
-            let (lower, lower_rest) = self.lower.split_at_mut(row.end);
-            let (upper, upper_rest) = self.upper.split_at_mut(row.end);
-            for e in row.clone() {
-                let i = plan.joined[e] as usize;
-                subtract_product(&mut self.pivots[i].0, &lower[e], &upper[e]);
-                for (f, t) in (e + 1..row.end).zip(&mut target) {
-                    subtract_product(&mut upper_rest[t - row.end], &lower[e], &upper[f]);
-                    subtract_product(&mut lower_rest[t - row.end], &lower[f], &upper[e]);
-                }
-            }
+            self.eliminate(&plan, row, targets);
         }
         Ok(())
     }
 
+    /// Subtracts the products of a row from what is left. They go to edges of later places, which stand behind the row.
+    fn eliminate(&mut self, plan: &Elimination, row: Range<usize>, targets: &[u32]) {
+        let (lower, lower_rest) = self.lower.split_at_mut(row.end);
+        let (upper, upper_rest) = self.upper.split_at_mut(row.end);
+        let mut target = 0;
+        for e in row.clone() {
+            let later = row.end - e - 1;
+            let list = &targets[target..target + later];
+            target += later;
+            if !self.active[e] {
+                continue;
+            }
+            let i = plan.joined[e] as usize;
+            subtract_product(&mut self.pivots[i].0, &lower[e], &upper[e]);
+            for (f, &t) in (e + 1..row.end).zip(list) {
+                if !self.active[f] {
+                    continue;
+                }
+                let at = t as usize - row.end;
+                if !self.active[t as usize] {
+                    self.active[t as usize] = true;
+                    (upper_rest[at], lower_rest[at]) = ([0.0; 36], [0.0; 36]);
+                }
+                subtract_product(&mut upper_rest[at], &lower[e], &upper[f]);
+                subtract_product(&mut lower_rest[at], &lower[f], &upper[e]);
+            }
+        }
+    }
+
+    /// The active edges from a place to later ones, and the places they lead to.
+    fn edges<'a>(&'a self, k: usize) -> impl Iterator<Item = (usize, usize)> + 'a {
+        let plan = &self.elimination;
+        let active = plan.row(k).filter(|&e| self.active[e]);
+        active.map(|e| (e, plan.joined[e] as usize))
+    }
+
     /// Solves `A x = b` in place.
     pub(crate) fn solve<T: Scalar>(&self, b: &mut [T]) {
-        let plan = &self.elimination;
         let mut x = self.by_place(b);
         for k in 0..x.len() {
             let (pivot, exchanges) = &self.pivots[k];
             dense::solve(pivot, exchanges, &mut x[k]);
             let (done, rest) = x.split_at_mut(k + 1);
-            for e in plan.row(k) {
-                let i = plan.joined[e] as usize - (k + 1);
-                subtract_applied(&mut rest[i], &self.lower[e], &done[k]);
+            for (e, i) in self.edges(k) {
+                subtract_applied(&mut rest[i - (k + 1)], &self.lower[e], &done[k]);
             }
         }
         for k in (0..x.len()).rev() {
             let (own, later) = x.split_at_mut(k + 1);
-            for e in plan.row(k) {
-                let j = plan.joined[e] as usize - (k + 1);
-                subtract_applied(&mut own[k], &self.upper[e], &later[j]);
+            for (e, j) in self.edges(k) {
+                subtract_applied(&mut own[k], &self.upper[e], &later[j - (k + 1)]);
             }
         }
         self.by_node(&x, b);
@@ -220,20 +253,17 @@ impl BlockFactors {
 
     /// Solves `Aᵀ x = b` in place.
     pub(crate) fn solve_transposed<T: Scalar>(&self, b: &mut [T]) {
-        let plan = &self.elimination;
         let mut x = self.by_place(b);
         for k in 0..x.len() {
             let (done, rest) = x.split_at_mut(k + 1);
-            for e in plan.row(k) {
-                let j = plan.joined[e] as usize - (k + 1);
-                subtract_applied_transposed(&mut rest[j], &self.upper[e], &done[k]);
+            for (e, j) in self.edges(k) {
+                subtract_applied_transposed(&mut rest[j - (k + 1)], &self.upper[e], &done[k]);
             }
         }
         for k in (0..x.len()).rev() {
             let (own, later) = x.split_at_mut(k + 1);
-            for e in plan.row(k) {
-                let i = plan.joined[e] as usize - (k + 1);
-                subtract_applied_transposed(&mut own[k], &self.lower[e], &later[i]);
+            for (e, i) in self.edges(k) {
+                subtract_applied_transposed(&mut own[k], &self.lower[e], &later[i - (k + 1)]);
             }
             let (pivot, exchanges) = &self.pivots[k];
             dense::solve_transposed(pivot, exchanges, &mut own[k]);

@@ -59,6 +59,34 @@ impl<T: Scalar> System<'_, T> {
         start.rotation + mat3::mul(&start.rate, &start.rotation).map(|x| x * stage.duration)
     }
 
+    /// Inertia, gravity and applied forces of the incremental potential \[J\]. A torque has none on rotations.
+    pub(super) fn inertial_potential(&self, part: &Part<'_, T>, stage: &Stage<'_, T>) -> T {
+        let dt = stage.duration;
+        let mut sum = T::zero();
+        for (slot, &i) in part.bodies.iter().enumerate() {
+            if part.unknown[slot].is_none() {
+                continue;
+            }
+            let body = &self.bodies[i];
+            let (now, start) = (&stage.now[slot], &stage.start[slot]);
+            let moved = now.center - start.center;
+            let ahead = moved - start.velocity.map(|x| x * dt);
+            sum += body.mass * ahead.dot(&ahead) * (0.5 / (dt * dt));
+            if body.has_gravity {
+                sum -= body.mass * self.gravity.dot(&moved);
+            }
+            if let Some(w) = self.wrench(i, stage) {
+                sum -= w.force.dot(&moved);
+            }
+            let behind = now.rotation - Self::predicted(slot, stage);
+            let weighted = mat3::mul(&behind, &body.second_moment);
+            for (x, y) in weighted.iter().zip(behind.iter()) {
+                sum += *x * *y * (0.5 / (dt * dt));
+            }
+        }
+        sum
+    }
+
     /// Adds the Jacobian of inertia.
     pub(super) fn inertial_jacobian(
         &self,

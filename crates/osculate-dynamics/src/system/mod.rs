@@ -10,12 +10,15 @@
 //! products are of the size of the difference and not of the rotations (four digits at Δt = 1 ms). Contacts are found anew at every
 //! evaluation. Generic over the scalar: f64 for Newton, jets for the tangent and for second derivatives.
 
+mod culling;
 mod inertia;
 mod pairs;
 mod pull;
 
 pub(crate) use pairs::{Pair, join};
 pub(crate) use pull::SystemBar;
+
+use culling::{Culling, Extent};
 
 use crate::linalg::BlockMatrix;
 use crate::linalg::blocks::{BLOCK, Block};
@@ -26,7 +29,6 @@ use nalgebra::{Matrix3, Vector3};
 use osculate_contact::assembly::{Blocks, PairStage, Wrenches};
 use osculate_contact::kinematics::Pullback;
 use osculate_contact::{ContactLaw, ContactParams, DissipationSchedule, PairOverride};
-use osculate_geometry::aabb::Aabb;
 use osculate_geometry::collider::Collider;
 use osculate_geometry::quadrature::SurfaceSamples;
 use osculate_math::{Scalar, lift, mat3, real};
@@ -44,9 +46,7 @@ pub(crate) struct Inertial<T> {
     pub(crate) points: Vec<Vector3<T>>,
     /// Radius about the centre of mass that encloses the samples \[m\].
     reach: f64,
-    /// Box about the samples and about all that is within the threshold of the collider, relative to the centre of
-    /// mass, body axes; `None` if the collider is unbounded.
-    bounds: Option<Aabb>,
+    extent: Extent,
     has_gravity: bool,
 }
 
@@ -108,21 +108,8 @@ impl<T: Scalar> Inertial<T> {
         let reach = points.iter().map(|x| real(x).norm()).fold(0.0, f64::max);
         let half_trace = p.inertia.trace() * 0.5;
         let second_moment = Matrix3::from_diagonal_element(half_trace) - p.inertia;
-        let bounds = Self::bounds(p, &points);
-        Self { mass: p.mass, second_moment, center: p.center, points, reach, bounds, has_gravity }
-    }
-
-    fn bounds(p: &BodyParameters<T>, points: &[Vector3<T>]) -> Option<Aabb> {
-        let points: Vec<_> = points.iter().map(real).collect();
-        let samples = Aabb::of_points(&points);
-        let Some(collider) = &p.collider else {
-            let o = Vector3::zeros();
-            return Some(samples.unwrap_or(Aabb { lower: o, upper: o }));
-        };
-        let threshold = p.contact.threshold.re() + p.contact.threshold_padding.re();
-        let field = collider.bounds(threshold.max(0.0))?;
-        let field = field.moved(&Matrix3::identity(), &-real(&p.center));
-        Some(samples.map_or(field, |s| s.union(&field)))
+        let extent = Extent::new(p, &points);
+        Self { mass: p.mass, second_moment, center: p.center, points, reach, extent, has_gravity }
     }
 }
 
@@ -236,11 +223,25 @@ impl<'s, T: Scalar> System<'s, T> {
         })
     }
 
+    /// As [`System::pair_stage`], after a look at the boxes.
+    fn near_stage<'a>(
+        &'a self,
+        pair: &'a Pair<T>,
+        stage: &Stage<'_, T>,
+        culling: Option<&Culling>,
+    ) -> Option<PairStage<'a, T>> {
+        if culling.is_some_and(|boxes| boxes.apart(pair)) {
+            return None;
+        }
+        self.pair_stage(pair, stage)
+    }
+
     /// Writes the residual; returns the scale of the forces in it \[N\].
     pub(crate) fn residual(&self, part: &Part<'_, T>, stage: &Stage<'_, T>, r: &mut [T]) -> f64 {
         let mut magnitude = self.inertial_residual(part, stage, r);
+        let culling = self.culling(part, stage);
         let force = |pair: &Pair<T>| {
-            let p = self.pair_stage(pair, stage)?;
+            let p = self.near_stage(pair, stage, culling.as_ref())?;
             let mut wrenches = Wrenches::default();
             p.add_forces(&mut wrenches);
             Some(wrenches)
@@ -263,8 +264,9 @@ impl<'s, T: Scalar> System<'s, T> {
         let mut magnitude = self.inertial_residual(part, stage, r);
         k.clear();
         self.inertial_jacobian(part, stage, k);
+        let culling = self.culling(part, stage);
         let force = |pair: &Pair<T>| {
-            let p = self.pair_stage(pair, stage)?;
+            let p = self.near_stage(pair, stage, culling.as_ref())?;
             let (mut wrenches, mut blocks) = (Wrenches::default(), Blocks::default());
             p.add_forces_and_jacobian(pair.moving, &mut wrenches, &mut blocks);
             (wrenches.magnitude > 0.0).then_some((wrenches, blocks))
@@ -275,6 +277,26 @@ impl<'s, T: Scalar> System<'s, T> {
             scatter_blocks(part, pair, stage, &blocks, k);
         });
         magnitude
+    }
+
+    /// Whether the residual is the gradient of a potential.
+    pub(crate) fn has_potential(&self, stage: &Stage<'_, T>) -> bool {
+        self.law.schedule == DissipationSchedule::StageStart
+            && stage.wrenches.iter().all(|w| w.torque == Vector3::zeros())
+    }
+
+    /// The incremental potential `Φ_i` \[J\] of which the residual is the gradient, where there is one: with the stage-start
+    /// schedule and without applied torques.
+    pub(crate) fn potential(&self, part: &Part<'_, T>, stage: &Stage<'_, T>) -> Option<T> {
+        if !self.has_potential(stage) {
+            return None;
+        }
+        let mut sum = self.inertial_potential(part, stage);
+        let culling = self.culling(part, stage);
+        let energy =
+            |pair: &Pair<T>| Some(self.near_stage(pair, stage, culling.as_ref())?.potential());
+        in_order(part.pairs, energy, |_, energy| sum += energy);
+        Some(sum)
     }
 
     /// The matrix of the whole scene at a stage.

@@ -7,7 +7,7 @@ use osculate_contact::combine::{PairKind, combine};
 use osculate_contact::{PairOverride, PairParams};
 use osculate_geometry::aabb::Aabb;
 use osculate_geometry::broad_phase::overlapping;
-use osculate_math::{Scalar, real};
+use osculate_math::Scalar;
 
 /// An ordered pair with its combined parameters.
 #[derive(Clone, Debug)]
@@ -62,19 +62,6 @@ impl<T: Scalar> System<'_, T> {
             replaced,
             moving: Moving { colliding: moving[0], collider: moving[1] },
         }
-    }
-
-    /// The box about the samples and the collider of a body at one state, padded by its thresholds and by `slack` \[m\];
-    /// `None` if its collider is unbounded.
-    pub(crate) fn bounds(
-        &self,
-        body: usize,
-        state: &crate::BodyState<T>,
-        slack: f64,
-    ) -> Option<Aabb> {
-        let local = self.bodies[body].bounds?;
-        let (rotation, center) = (state.rotation.map(|x| x.re()), real(&state.center));
-        Some(local.moved(&rotation, &center).padded(slack))
     }
 
     /// Ordered pairs, ascending, that are allowed to touch and whose boxes meet.
