@@ -209,3 +209,20 @@ fn import_refuses_a_folder_without_recordings() {
     let output = osculate(&["import", "contactnets", paths[0], paths[1]]);
     assert_refused(&output, 2, &["no `<id>.pt` files"]);
 }
+
+#[test]
+fn tractions_of_every_pair_that_touched_are_drawn_where_asked() {
+    let folder = scratch("tractions");
+    let out = folder.to_str().unwrap();
+    let scene = example("sliding_block.toml");
+    let output = osculate(&["simulate", &scene, "--out", out, "--figures", "--at", "5"]);
+    assert!(output.status.success(), "{output:?}");
+    for extension in ["png", "svg"] {
+        let file = folder.join(format!("figures/traction_block_on_ground.{extension}"));
+        assert!(fs::metadata(&file).unwrap().len() > 1000, "{}", file.display());
+    }
+    let output = osculate(&["simulate", &scene, "--out", out, "--figures", "--at", "0"]);
+    assert_refused(&output, 2, &["--at", "0", "from 1"]);
+    let output = osculate(&["simulate", &scene, "--out", out, "--at", "5"]);
+    assert_refused(&output, 2, &["--figures"]);
+}

@@ -11,6 +11,7 @@
 //! * [`ConvergenceFigure`]: loss against iteration, from several starts.
 //! * [`SliceFigure`]: planes through a field, with its zero level.
 //! * [`ComparisonFigure`]: one quantity for several cases and variants of each.
+//! * [`TractionFigure`]: tractions on a surface, seen along the normal.
 //! * [`LineFigure`]: any named series against one axis.
 //!
 //! Values that are not finite (or not positive, on a logarithmic axis) are left out and leave a gap
@@ -59,4 +60,5 @@ pub use figure::line::{LineFigure, ReferenceSlope, Series, SeriesStyle};
 pub use figure::profile::{ParameterProfile, ProfileFigure, Verdict};
 pub use figure::residual::ResidualFigure;
 pub use figure::slice::{Slice, SliceFigure};
+pub use figure::traction::{TractionFigure, TractionPoint};
 pub use figure::trajectory::TrajectoryFigure;

@@ -1,6 +1,7 @@
 //! `osculate simulate`.
 
 mod tables;
+mod tractions;
 
 use crate::{CliError, Report, files, table};
 use osculate_dynamics::file::{BuiltScene, SceneFile};
@@ -30,12 +31,19 @@ pub struct Args {
     /// Folder to write into; made if it does not exist
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
+    /// Draw the tractions of every pair that touched, at the step of its largest normal force, into figures/
+    #[arg(long)]
+    pub figures: bool,
+    /// Draw them at this step (counted from 1) instead
+    #[arg(long, value_name = "STEP", requires = "figures")]
+    pub at: Option<usize>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   osculate simulate docs/examples/sliding_block.toml --out /tmp/block
-  osculate simulate docs/examples/cube_toss.toml --out /tmp/toss --json";
+  osculate simulate docs/examples/cube_toss.toml --out /tmp/toss --json
+  osculate simulate docs/examples/sliding_block.toml --out /tmp/block --figures --at 20";
 
 /// Runs it.
 ///
@@ -67,7 +75,18 @@ pub fn run(args: &Args) -> Result<Report, CliError> {
             source: Box::new(source),
         });
     }
-    report(args, &run)
+    let mut report = report(args, &run)?;
+    if args.figures {
+        let folder = args.out.join("figures");
+        files::create_folder(&folder)?;
+        let written = tractions::write(&run, &folder, args.at)?;
+        report.text += &match &written[..] {
+            [] => "figures   none: nothing touched\n".to_string(),
+            names => format!("figures   {}\n", names.join(", ")),
+        };
+        report.json["figures"] = json!(written);
+    }
+    Ok(report)
 }
 
 /// A roll-out, whole or up to the step that failed.

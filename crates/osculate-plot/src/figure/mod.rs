@@ -7,6 +7,7 @@ pub(crate) mod line;
 pub(crate) mod profile;
 pub(crate) mod residual;
 pub(crate) mod slice;
+pub(crate) mod traction;
 pub(crate) mod trajectory;
 
 use crate::frame::{BOTTOM, HEAD_RISE, Panel, Side, level_ticks};
