@@ -42,7 +42,7 @@ fn arguments(collider: &Collider, phi: f64, velocity: [f64; 3]) -> [f64; 24] {
         Collider::HalfSpace(_) => (Vector3::new(0.3, 0.1, 0.0), Vector3::z()),
         Collider::Sphere(_) => (Vector3::new(0.0, 0.48, 0.64), Vector3::new(0.0, 0.6, 0.8)),
         Collider::Cuboid(_) => (Vector3::new(0.1, 0.2, 0.7), Vector3::z()),
-        Collider::Grid(_) => test_fields::grid_surface(),
+        Collider::Grid(_) | Collider::FreeGrid(_) => test_fields::grid_surface(),
         Collider::Mesh(_) => {
             let surface = Vector3::new(0.1, 0.2, 0.7) * test_fields::SCALE;
             (surface + Vector3::z() * test_fields::ROUNDING, Vector3::z())

@@ -104,6 +104,22 @@ pub enum GeometryError {
         /// What was found.
         finding: Box<crate::mesh::repair::Finding>,
     },
+    /// A grid has another number of nodes than values were given.
+    #[error("{found} values for {expected} nodes of a grid, as many needed")]
+    NodeCount {
+        /// How many values were given.
+        found: usize,
+        /// How many nodes there are.
+        expected: usize,
+    },
+    /// A surface has another number of vertices than were given.
+    #[error("{found} vertices for a surface of {expected}, as many needed")]
+    VertexCount {
+        /// How many were given.
+        found: usize,
+        /// How many the surface has.
+        expected: usize,
+    },
     /// A list has another length than the points.
     #[error("{found} {list} for {points} sample points, as many needed")]
     SampleCount {

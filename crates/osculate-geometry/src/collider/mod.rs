@@ -10,12 +10,14 @@
 //! have gradients that are not unit.
 
 mod cuboid;
+mod free_grid;
 mod half_space;
 mod new;
 mod scaled;
 mod sphere;
 
 pub use cuboid::Cuboid;
+pub use free_grid::FreeGrid;
 pub use half_space::HalfSpace;
 pub use scaled::{Base, GridField, MeshField, Scaled};
 pub use sphere::Sphere;
@@ -51,6 +53,8 @@ pub enum Collider<T = f64> {
     Cuboid(Cuboid<T>),
     /// Distances on a grid.
     Grid(GridField<T>),
+    /// Distances on a grid whose node values carry derivatives.
+    FreeGrid(FreeGrid<T>),
     /// Distances to the triangles of a closed mesh.
     Mesh(MeshField<T>),
 }
@@ -64,6 +68,7 @@ impl<T: Scalar> Collider<T> {
             Self::Sphere(c) => c.phi(point),
             Self::Cuboid(c) => c.phi(point),
             Self::Grid(c) => c.phi(point),
+            Self::FreeGrid(c) => c.phi(point),
             Self::Mesh(c) => c.phi(point),
         }
     }
@@ -76,6 +81,7 @@ impl<T: Scalar> Collider<T> {
             Self::Sphere(c) => c.field(point),
             Self::Cuboid(c) => c.field(point),
             Self::Grid(c) => c.field(point),
+            Self::FreeGrid(c) => c.field(point),
             Self::Mesh(c) => c.field(point),
         }
     }
@@ -100,6 +106,7 @@ impl<T: Scalar> Collider<T> {
                 Some(slope(point, |x| constant.field(x)))
             }
             Self::Grid(c) => Some(c.curvature(point)),
+            Self::FreeGrid(c) => Some(c.curvature(point)),
             Self::Mesh(c) => Some(c.curvature(point)),
         }
     }
@@ -120,6 +127,7 @@ impl<T: Scalar> Collider<T> {
                 (by_point, d)
             }
             Self::Grid(c) => c.pull_field(point, bar),
+            Self::FreeGrid(c) => c.pull_field(point, bar),
             Self::Mesh(c) => c.pull_field(point, bar),
         }
     }
@@ -156,11 +164,12 @@ impl<T: Scalar> Collider<T> {
                 [a.x, a.y, a.z, h.x, h.y, h.z, c.edge_radius]
             }
             Self::Grid(c) => c.dimensions(),
+            Self::FreeGrid(c) => c.grid.dimensions(),
             Self::Mesh(c) => c.dimensions(),
         }
     }
 
-    /// The same kind of collider with other dimensions, in another scalar.
+    /// The same kind of collider with other dimensions, in another scalar. Node values of a grid are constants of it.
     pub fn with_dimensions<U: Scalar>(&self, d: &[U; DIMENSIONS]) -> Collider<U> {
         let v = Vector3::new(d[0], d[1], d[2]);
         match self {
@@ -170,6 +179,7 @@ impl<T: Scalar> Collider<T> {
                 Collider::Cuboid(Cuboid::new(v, Vector3::new(d[3], d[4], d[5]), d[6]))
             }
             Self::Grid(c) => Collider::Grid(c.with_dimensions(d)),
+            Self::FreeGrid(c) => Collider::Grid(c.grid.with_dimensions(d)),
             Self::Mesh(c) => Collider::Mesh(c.with_dimensions(d)),
         }
     }
@@ -188,7 +198,7 @@ impl<T: Scalar> Collider<T> {
                 "half_extent_z",
                 "edge_radius",
             ],
-            Self::Grid(_) => &GridField::<f64>::NAMES,
+            Self::Grid(_) | Self::FreeGrid(_) => &GridField::<f64>::NAMES,
             Self::Mesh(_) => &MeshField::<f64>::NAMES,
         }
     }
@@ -199,9 +209,21 @@ impl<T: Scalar> Collider<T> {
             Self::HalfSpace(_) => &["", "", "", "m"],
             Self::Sphere(_) => &["m"; 4],
             Self::Cuboid(_) => &["m"; 7],
-            Self::Grid(_) => &GridField::<f64>::UNITS,
+            Self::Grid(_) | Self::FreeGrid(_) => &GridField::<f64>::UNITS,
             Self::Mesh(_) => &MeshField::<f64>::UNITS,
         }
+    }
+
+    /// The dimensions of the collider `s` times as large about the local origin: `s dⱼ`, but for the normal of a
+    /// half-space.
+    pub fn grown_dimensions(&self, s: T) -> [T; DIMENSIONS] {
+        let d = self.dimensions();
+        std::array::from_fn(|j| if self.grows(j) { d[j] * s } else { d[j] })
+    }
+
+    /// Whether a dimension grows with the size of the collider.
+    pub fn grows(&self, j: usize) -> bool {
+        !matches!(self, Self::HalfSpace(_)) || j >= 3
     }
 
     /// Whether a point within `radius` \[m\] of `center` \[m\] (local) can have `Φ < threshold` \[m\].
@@ -211,6 +233,7 @@ impl<T: Scalar> Collider<T> {
     pub fn may_reach(&self, center: &Vector3<f64>, radius: f64, threshold: f64) -> bool {
         let lowest = match self {
             Self::Grid(c) => c.lower_bound(center, radius),
+            Self::FreeGrid(c) => c.grid.lower_bound(center, radius),
             Self::Mesh(c) => c.lower_bound(center, radius),
             Self::HalfSpace(_) | Self::Sphere(_) | Self::Cuboid(_) => {
                 self.real().phi(center) - radius
@@ -233,6 +256,7 @@ impl<T: Scalar> Collider<T> {
                 Some(Aabb::about(&real(&c.center), &reach))
             }
             Self::Grid(c) => Some(c.bounds(threshold)),
+            Self::FreeGrid(c) => Some(c.grid.bounds(threshold)),
             Self::Mesh(c) => Some(c.bounds(threshold)),
         }
     }

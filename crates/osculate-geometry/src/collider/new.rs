@@ -96,6 +96,11 @@ impl Collider<f64> {
         }
         Ok(match self {
             Self::Grid(c) => Self::Grid(Scaled { scale, rounding, ..c.clone() }),
+            Self::FreeGrid(c) => {
+                let mut free = c.clone();
+                (free.grid.scale, free.grid.rounding) = (scale, rounding);
+                Self::FreeGrid(free)
+            }
             Self::Mesh(c) => Self::Mesh(Scaled { scale, rounding, ..c.clone() }),
             other => other.clone(),
         })

@@ -151,16 +151,10 @@ impl<F: Base, T: Scalar> Scaled<F, T> {
     pub(super) fn pull_field(
         &self,
         point: &Vector3<T>,
-        (phi_bar, g_bar): (T, Vector3<T>),
+        bar: (T, Vector3<T>),
     ) -> (Vector3<T>, [T; DIMENSIONS]) {
-        let inverse = self.scale.recip();
-        let x = scale(point, inverse);
-        let (phi, gradient, hessian) = self.base_derivatives(&x);
-        let curved = scale(&(hessian.transpose() * g_bar), inverse);
-        let mut dimensions = [T::zero(); DIMENSIONS];
-        dimensions[0] = phi_bar * (phi - gradient.dot(&x)) - curved.dot(&x);
-        dimensions[1] = -phi_bar;
-        (scale(&gradient, phi_bar) + curved, dimensions)
+        let x = scale(point, self.scale.recip());
+        pull_scaled(self.scale, &x, &self.base_derivatives(&x), bar)
     }
 
     /// A lower bound of Φ (m) within a ball.
@@ -176,4 +170,18 @@ impl<F: Base, T: Scalar> Scaled<F, T> {
         let scaled = Aabb { lower: inner.lower * s, upper: inner.upper * s };
         scaled.padded((threshold + self.rounding.re() - value * s).max(0.0))
     }
+}
+
+/// The gradient of `Φ φ̄ + G·ḡ` by the point `s x` and by scale and rounding, from `Φ₀`, `G₀` and `∇²Φ₀` at `x`.
+pub(super) fn pull_scaled<T: Scalar>(
+    s: T,
+    x: &Vector3<T>,
+    (phi, gradient, hessian): &(T, Vector3<T>, Matrix3<T>),
+    (phi_bar, g_bar): (T, Vector3<T>),
+) -> (Vector3<T>, [T; DIMENSIONS]) {
+    let curved = scale(&(hessian.transpose() * g_bar), s.recip());
+    let mut dimensions = [T::zero(); DIMENSIONS];
+    dimensions[0] = phi_bar * (*phi - gradient.dot(x)) - curved.dot(x);
+    dimensions[1] = -phi_bar;
+    (scale(gradient, phi_bar) + curved, dimensions)
 }

@@ -16,9 +16,11 @@ mod params;
 pub use file::{GridFileError, VERSION};
 pub use params::{GridExtent, GridParams, MOST_BYTES, MOST_CELLS, ResolutionMode};
 
+use crate::GeometryError;
 use crate::aabb::Aabb;
 use nalgebra::Vector3;
 use osculate_math::{Scalar, norm};
+use std::ops::{Add, Mul, Sub};
 
 /// What a grid was made of: a hash of the mesh and the parameters.
 pub type GridKey = [u8; 32];
@@ -66,6 +68,23 @@ impl GridSdf {
         grid.steepest = grid.steepest_slope();
         grid.lowest_outside = grid.lowest_boundary_value();
         grid
+    }
+
+    /// The same grid with other values (m) at its nodes, as many as there are.
+    ///
+    /// # Errors
+    /// Where there are more or fewer, or one is not finite.
+    pub fn with_values(&self, values: Vec<f64>) -> Result<Self, GeometryError> {
+        let (found, expected) = (values.len(), self.values.len());
+        if found != expected {
+            return Err(GeometryError::NodeCount { found, expected });
+        }
+        if let Some(found) = values.iter().find(|x| !x.is_finite()) {
+            let (quantity, allowed) = ("value of a node", "finite");
+            return Err(GeometryError::Quantity { quantity, found: *found, allowed });
+        }
+        let extent = GridExtent { bounds: self.bounds, cells: self.cells };
+        Ok(Self::assemble(extent, values, self.key))
     }
 
     /// The box of the grid.
@@ -187,8 +206,22 @@ impl GridSdf {
     /// Value (m) and gradient at a point (m).
     #[inline]
     pub fn field<T: Scalar>(&self, point: &Vector3<T>) -> (T, Vector3<T>) {
+        self.field_of(|n| self.values[n], point)
+    }
+
+    /// As [`GridSdf::field`], with the values (m) of the nodes as `value` gives them: numbers, or scalars with derivatives.
+    #[inline]
+    pub(crate) fn field_of<T, V>(
+        &self,
+        value: impl Fn(usize) -> V,
+        point: &Vector3<T>,
+    ) -> (T, Vector3<T>)
+    where
+        T: Scalar + Mul<V, Output = T> + Add<V, Output = T>,
+        V: Copy + Sub<Output = V>,
+    {
         let at = [0, 1, 2].map(|i| self.locate(i, point[i]));
-        let (mut phi, mut gradient) = self.cell_field(&at);
+        let (mut phi, mut gradient) = self.cell_field(value, &at);
         if at.iter().any(|c| c.beyond.is_some()) {
             let beyond = Vector3::from_fn(|i, _| at[i].beyond.unwrap_or_else(T::zero));
             let distance = norm::norm0(&beyond);
@@ -203,14 +236,46 @@ impl GridSdf {
         (phi, gradient)
     }
 
+    /// Calls `f` with the eight nodes of the cell of a point and the derivatives of value (–) and gradient (1/m) by the
+    /// value of each: the products of `x` or `1 − x`, and their slopes where the point is not beyond the grid.
+    pub(crate) fn for_each_node<T: Scalar>(
+        &self,
+        point: &Vector3<T>,
+        mut f: impl FnMut(usize, T, Vector3<T>),
+    ) {
+        let at = [0, 1, 2].map(|i| self.locate(i, point[i]));
+        let [_, ny, nz] = self.nodes();
+        let upper = at.map(|c| c.local);
+        for corner in 0..8 {
+            let side = [corner >> 2 & 1, corner >> 1 & 1, corner & 1];
+            let weight = |i: usize| if side[i] == 1 { upper[i] } else { -upper[i] + 1.0 };
+            let [x, y, z] = [0, 1, 2].map(weight);
+            let slope = |i: usize, across: T| match at[i].beyond {
+                Some(_) => T::zero(),
+                None => across * ((2.0 * side[i] as f64 - 1.0) / self.spacing[i]),
+            };
+            let [i, j, k] = [0, 1, 2].map(|axis| at[axis].cell + side[axis]);
+            let slopes = Vector3::new(slope(0, y * z), slope(1, x * z), slope(2, x * y));
+            f((i * ny + j) * nz + k, x * y * z, slopes);
+        }
+    }
+
     /// The interpolant as `a + aₓx + … + aₓᵧxy + … + aₓᵧ_z xyz`.
     #[inline]
-    fn cell_field<T: Scalar>(&self, at: &[Coordinate<T>; 3]) -> (T, Vector3<T>) {
+    fn cell_field<T, V>(
+        &self,
+        value: impl Fn(usize) -> V,
+        at: &[Coordinate<T>; 3],
+    ) -> (T, Vector3<T>)
+    where
+        T: Scalar + Mul<V, Output = T> + Add<V, Output = T>,
+        V: Copy + Sub<Output = V>,
+    {
         let [_, ny, nz] = self.nodes();
         let first = (at[0].cell * ny + at[1].cell) * nz + at[2].cell;
         let corner = |i: usize, j: usize| {
             let n = first + (i * ny + j) * nz;
-            [self.values[n], self.values[n + 1]]
+            [value(n), value(n + 1)]
         };
         let ([c000, c001], [c010, c011]) = (corner(0, 0), corner(0, 1));
         let ([c100, c101], [c110, c111]) = (corner(1, 0), corner(1, 1));

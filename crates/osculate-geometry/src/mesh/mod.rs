@@ -7,6 +7,7 @@
 //!
 //! over triangles `(a, b, c)`, counter-clockwise seen from outside.
 
+mod cuboid;
 pub mod repair;
 mod shapes;
 mod topology;
@@ -15,6 +16,7 @@ use crate::GeometryError;
 use nalgebra::Vector3;
 use osculate_math::se3::Pose;
 
+pub use cuboid::{CuboidGrid, Triangulation};
 pub(crate) use shapes::check_positive;
 
 /// Smallest `2·area / (longest edge)²` of a triangle that has a usable normal: below it, fewer than four of the

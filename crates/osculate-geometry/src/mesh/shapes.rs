@@ -1,12 +1,11 @@
-//! Boxes and spheres as meshes.
+//! The box of eight vertices and the sphere as meshes.
 
 use super::TriangleMesh;
 use crate::GeometryError;
 use nalgebra::Vector3;
 use std::collections::HashMap;
 
-/// The most divisions of a box edge and the most subdivisions of a sphere: six and five million triangles.
-const MOST_DIVISIONS: usize = 700;
+/// The most subdivisions of a sphere: five million triangles.
 const MOST_SUBDIVISIONS: usize = 9;
 
 /// Triangles of a box whose vertex `4x + 2y + z` is at the upper end of the axes where x, y, z are 1.
@@ -75,52 +74,6 @@ impl TriangleMesh {
         Self::new((0..8).map(corner).collect(), CUBOID.to_vec())
     }
 
-    /// Box `|X_i| ≤ half_extents_i` `[m]` of `n × n` quads on each face, `12 n²` triangles and `6 n² + 2` vertices.
-    ///
-    /// Faces are in the order −x, +x, −y, +y, −z, +z and share the vertices on their edges.
-    ///
-    /// # Errors
-    /// Where a half extent is not positive and finite, or `n` is not in 1..=700.
-    pub fn refined_cuboid(half_extents: &Vector3<f64>, n: usize) -> Result<Self, GeometryError> {
-        check_extents(half_extents)?;
-        if !(1..=MOST_DIVISIONS).contains(&n) {
-            return Err(GeometryError::Quantity {
-                quantity: "number of divisions of a box",
-                found: n as f64,
-                allowed: "1..=700",
-            });
-        }
-        let mut numbers: HashMap<[usize; 3], usize> = HashMap::new();
-        let mut vertices = Vec::with_capacity(6 * n * n + 2);
-        let mut triangles = Vec::with_capacity(12 * n * n);
-        // (2i − n)/n is antisymmetric in rounding too: opposite vertices mirror each other exactly.
-        let position = |node: [usize; 3]| {
-            Vector3::from(node.map(|i| (2.0 * i as f64 - n as f64) / n as f64))
-                .component_mul(half_extents)
-        };
-        for (axis, upper) in (0..3).flat_map(|axis| [(axis, false), (axis, true)]) {
-            for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
-                let mut number = |u: usize, v: usize| {
-                    let mut node = [0; 3];
-                    node[axis] = if upper { n } else { 0 };
-                    (node[(axis + 1) % 3], node[(axis + 2) % 3]) = (u, v);
-                    *numbers.entry(node).or_insert_with(|| {
-                        vertices.push(position(node));
-                        vertices.len() - 1
-                    })
-                };
-                let (a, b) = (number(i, j), number(i + 1, j));
-                let (c, d) = (number(i + 1, j + 1), number(i, j + 1));
-                triangles.extend(if upper {
-                    [[a, b, c], [a, c, d]]
-                } else {
-                    [[a, c, b], [a, d, c]]
-                });
-            }
-        }
-        Self::new(vertices, triangles)
-    }
-
     /// Sphere of a radius `[m]` about the origin: an icosahedron whose triangles are cut in four `subdivisions`
     /// times, `20·4ˢ` triangles with all vertices on the sphere.
     ///
@@ -163,7 +116,7 @@ fn subdivided(directions: &mut Vec<Vector3<f64>>, triangles: &[[usize; 3]]) -> V
     cut
 }
 
-fn check_extents(half_extents: &Vector3<f64>) -> Result<(), GeometryError> {
+pub(super) fn check_extents(half_extents: &Vector3<f64>) -> Result<(), GeometryError> {
     half_extents.iter().try_for_each(|&x| check_positive("half extent of a box", x))
 }
 
@@ -198,15 +151,6 @@ mod tests {
             assert_outward(&mesh);
             assert!((mesh.area() - area).abs() < 1e-13);
             assert!((mesh.signed_volume() - volume).abs() < 1e-14);
-        }
-    }
-
-    #[test]
-    fn refined_box_shares_the_vertices_of_its_edges() {
-        for n in 1..6 {
-            let mesh = TriangleMesh::refined_cuboid(&Vector3::repeat(1.0), n).unwrap();
-            assert_eq!(mesh.triangles().len(), 12 * n * n);
-            assert_eq!(mesh.vertices().len(), 6 * n * n + 2);
         }
     }
 

@@ -7,9 +7,12 @@
 //!
 //! * [`TriangleRule`]: points `λ_i` (barycentric) and weights `w_i` on one triangle.
 //! * [`SurfaceSamples`]: points `x_s`, weights `W_s` and normals on a whole surface.
+//! * [`Surface`]: the same as functions of the vertices, and their pullback.
 
 mod samples;
+mod surface;
 mod triangle;
 
 pub use samples::SurfaceSamples;
+pub use surface::{SampleValues, Surface};
 pub use triangle::{TriangleNode, TriangleRule};
