@@ -5,6 +5,8 @@
 
 pub mod laws;
 
+pub mod shapes;
+
 pub mod twin;
 
 use nalgebra::{Matrix3, Vector3};
@@ -90,7 +92,7 @@ fn gravity() -> Vector3<f64> {
     Vector3::new(0.1, -0.2, -9.81)
 }
 
-fn case(name: &'static str, bodies: Vec<Body>, dt: f64, steps: usize) -> Case {
+pub fn case(name: &'static str, bodies: Vec<Body>, dt: f64, steps: usize) -> Case {
     Case { name, scene: Scene::new(gravity(), bodies).unwrap(), dt, steps }
 }
 
@@ -137,7 +139,7 @@ pub fn cases() -> Vec<Case> {
     block.collider =
         Some(Collider::cuboid(Vector3::new(0.0, 0.0, -0.1), Vector3::new(0.2, 0.3, 0.1)).unwrap());
     block.contact = ContactParams { collider_normal: false, ..contact(1e8) };
-    vec![
+    let mut cases = vec![
         case("toss", vec![ground(), tossed(cube())], 1e-3, 40),
         case(
             "slide",
@@ -169,7 +171,9 @@ pub fn cases() -> Vec<Case> {
         case("stack", vec![ground(), slab, ball], 1e-3, 50),
         case("knob", vec![tossed(cube()), knob()], 1e-3, 30),
         case("anvil", vec![anvil(), tossed(cube())], 1e-3, 40),
-    ]
+    ];
+    cases.extend(shapes::cases());
+    cases
 }
 
 pub fn simulator(case: &Case, method: Method, schedule: DissipationSchedule) -> Simulator {

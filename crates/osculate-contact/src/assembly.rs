@@ -32,9 +32,9 @@ pub struct PairStage<'a, T = f64> {
     /// Samples of the colliding body relative to its centre of mass, body axes \[m\].
     pub points: &'a [Vector3<T>],
     /// Reference areas of the samples \[m²\].
-    pub weights: &'a [f64],
+    pub weights: &'a [T],
     /// Outward unit normals of the colliding surface, body axes, where it has any.
-    pub normals: Option<&'a [Vector3<f64>]>,
+    pub normals: Option<&'a [Vector3<T>]>,
     /// Pullback now.
     pub now: Pullback<T>,
     /// Pullback at stage start.
@@ -100,6 +100,23 @@ impl<T: Scalar> Default for PairGradient<T> {
         }
     }
 }
+
+/// `∂(r·λ)/∂(…)` of one sample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SampleGradient<T = f64> {
+    /// By its position, body axes of the colliding body.
+    pub point: Vector3<T>,
+    /// By its weight.
+    pub weight: T,
+    /// By its normal, body axes; zero where the surface has none.
+    pub normal: Vector3<T>,
+    /// Where the collider was asked: reference position \[m\], and the gradient by `Φ` and `G` there. Now, and at stage start
+    /// where the schedule looks at it.
+    pub fields: [Option<FieldGradient<T>>; 2],
+}
+
+/// A reference position \[m\], and what changes by `Φ` and `G` there.
+pub type FieldGradient<T> = (Vector3<T>, (T, Vector3<T>));
 
 /// Which bodies of a pair move; blocks of the others are not computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,9 +190,8 @@ impl<T: Scalar> PairStage<'_, T> {
     /// Normal of a sample in collider axes, at the time level of the schedule.
     #[inline]
     fn normal(&self, i: usize) -> Option<Vector3<T>> {
-        let n = self.normals?[i].map(T::from);
         let level = if self.explicit() { &self.start } else { &self.now };
-        Some(mat3::apply(&level.rotation, &n))
+        Some(mat3::apply(&level.rotation, &self.normals?[i]))
     }
 
     /// The sample in collider-reference coordinates.
@@ -199,7 +215,7 @@ impl<T: Scalar> PairStage<'_, T> {
     pub fn add_forces(&self, wrenches: &mut Wrenches<T>) {
         self.for_each_near(|i| {
             let total = self.law.total(self.params, self.collider, &self.sample(i));
-            let force = scale(&total, T::from(self.weights[i]));
+            let force = scale(&total, self.weights[i]);
             self.add_force(i, &force, wrenches);
         });
     }
@@ -239,7 +255,7 @@ impl<T: Scalar> PairStage<'_, T> {
         self.for_each_near(|i| {
             let sample = self.sample(i);
             let slopes = self.law.slopes(self.params, self.collider, &sample);
-            let w = T::from(self.weights[i]);
+            let w = self.weights[i];
             let force = scale(&slopes.traction, w);
             self.add_force(i, &force, wrenches);
             let by_position = slopes.by_position.map(|x| x * w);
@@ -294,19 +310,18 @@ impl<T: Scalar> PairStage<'_, T> {
         }
     }
 
-    /// Adds `∂(r·λ)/∂(everything but the samples)`, and calls `by_point` with `∂(r·λ)/∂X` of each sample in
-    /// the body axes of the colliding body.
+    /// Adds `∂(r·λ)/∂(everything but the samples)`, and calls `by_sample` with that of each sample.
     ///
     /// * `lambda`: test vector `c_A, θ_A, c_B, θ_B` in collider axes; zero for a body that does not move.
     pub fn add_gradient(
         &self,
         lambda: &[Vector3<T>; 4],
         gradient: &mut PairGradient<T>,
-        mut by_point: impl FnMut(usize, Vector3<T>),
+        mut by_sample: impl FnMut(usize, &SampleGradient<T>),
     ) {
         self.for_each_near(|i| {
-            let point = self.add_sample_gradient(i, lambda, gradient);
-            by_point(i, point);
+            let sample = self.add_sample_gradient(i, lambda, gradient);
+            by_sample(i, &sample);
         });
     }
 
@@ -315,12 +330,12 @@ impl<T: Scalar> PairStage<'_, T> {
         i: usize,
         lambda: &[Vector3<T>; 4],
         gradient: &mut PairGradient<T>,
-    ) -> Vector3<T> {
+    ) -> SampleGradient<T> {
         let (a, b) = self.now.levers(&self.points[i]);
         let xi = lambda[0] + lambda[1].cross(&a) - lambda[2] - lambda[3].cross(&b);
         // ψ = −w T·ξ, with ξ held fixed: the law's own dependencies.
-        let weighted = scale(&xi, T::from(-self.weights[i]));
-        let by = self.law.gradient(self.params, self.collider, &self.sample(i), &weighted);
+        let (sample, w) = (self.sample(i), self.weights[i]);
+        let by = self.law.gradient(self.params, self.collider, &sample, &scale(&xi, -w));
         for (g, x) in gradient.params.iter_mut().zip(by.params) {
             *g += x;
         }
@@ -328,7 +343,7 @@ impl<T: Scalar> PairStage<'_, T> {
             *g += x;
         }
         // ξ's own dependencies: the lever arms and the axes.
-        let f = scale(&by.traction, T::from(-self.weights[i]));
+        let f = scale(&by.traction, -w);
         let (h_a, h_b) = (f.cross(&lambda[1]), f.cross(&lambda[3]));
         let p = by.position;
         let lever = p + h_a - h_b;
@@ -342,15 +357,29 @@ impl<T: Scalar> PairStage<'_, T> {
         gradient.start[1] += a0.cross(&p0);
         gradient.start[2] -= p0;
         gradient.start[3] -= b0.cross(&p0);
-        if let Some(n) = self.normal(i) {
+        let mut normal = Vector3::zeros();
+        if let Some(n) = sample.normal {
             let turn = n.cross(&by.normal);
-            let level = if self.explicit() { &mut gradient.start } else { &mut gradient.now };
+            let (level, axes) = if self.explicit() {
+                (&mut gradient.start, &self.start.rotation)
+            } else {
+                (&mut gradient.now, &self.now.rotation)
+            };
             level[1] += turn;
             level[3] -= turn;
+            normal = mat3::apply_transposed(axes, &by.normal);
         }
         gradient.collider_center += p + p0;
-        mat3::apply_transposed(&self.now.rotation, &lever)
-            + mat3::apply_transposed(&self.start.rotation, &p0)
+        SampleGradient {
+            point: mat3::apply_transposed(&self.now.rotation, &lever)
+                + mat3::apply_transposed(&self.start.rotation, &p0),
+            weight: -by.traction.dot(&xi),
+            normal,
+            fields: [
+                Some((sample.position, by.field)),
+                by.start_field.map(|field| (sample.start, field)),
+            ],
+        }
     }
 }
 

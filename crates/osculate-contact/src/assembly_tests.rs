@@ -21,12 +21,12 @@ struct Numbers<T> {
     collider: Collider<T>,
     center: Vector3<T>,
     points: Vec<Vector3<T>>,
+    normals: Option<Vec<Vector3<T>>>,
+    weights: Vec<T>,
 }
 
 struct Pair {
     law: ContactLaw,
-    normals: Option<Vec<Vector3<f64>>>,
-    weights: Vec<f64>,
     numbers: Numbers<f64>,
 }
 
@@ -101,14 +101,14 @@ fn pair(
     };
     Pair {
         law,
-        normals: normals.then(|| (0..4).map(normal).collect()),
-        weights: vec![0.3, 0.2, 0.4, 0.1],
         numbers: Numbers {
             now: [a, b],
             start: [a0, b0],
             params: params(collider_normal),
             collider,
             center,
+            normals: normals.then(|| (0..4).map(normal).collect()),
+            weights: vec![0.3, 0.2, 0.4, 0.1],
             points,
         },
     }
@@ -121,8 +121,8 @@ impl Pair {
             params: &x.params,
             collider: &x.collider,
             points: &x.points,
-            weights: &self.weights,
-            normals: self.normals.as_deref(),
+            weights: &x.weights,
+            normals: x.normals.as_deref(),
             now: Pullback::new(&x.now[0], &x.now[1], x.center),
             start: Pullback::new(&x.start[0], &x.start[1], x.center),
             duration: DURATION,
@@ -146,6 +146,8 @@ impl Pair {
             collider: x.collider.with_dimensions(&x.collider.dimensions().map(T::from)),
             center: x.center.map(T::from),
             points: x.points.iter().map(|p| p.map(T::from)).collect(),
+            normals: x.normals.as_ref().map(|n| n.iter().map(|n| n.map(T::from)).collect()),
+            weights: x.weights.iter().map(|&w| T::from(w)).collect(),
         }
     }
 
@@ -262,11 +264,14 @@ fn pullback_is_the_transposed_derivative_of_the_residual_by_everything() {
     for_every_pair(|name, pair| {
         let (now, start) = (pair.numbers.now[1].rotation, pair.numbers.start[1].rotation);
         let mut gradient = PairGradient::default();
-        let mut points = vec![Vector3::zeros(); pair.weights.len()];
+        let mut samples = vec![[0.0; 7]; pair.numbers.weights.len()];
         pair.stage(&pair.numbers).add_gradient(
             &lambda.map(|l| now.transpose() * l),
             &mut gradient,
-            |i, x| points[i] += x,
+            |i, x| {
+                let (p, n) = (x.point, x.normal);
+                samples[i] = [p.x, p.y, p.z, n.x, n.y, n.z, x.weight];
+            },
         );
         let r = pair.residual(&pair.seeded());
         let exact = |k: usize| (0..4).map(|b| lambda[b].dot(&r[b].map(|x| x.eps[k]))).sum();
@@ -282,14 +287,20 @@ fn pullback_is_the_transposed_derivative_of_the_residual_by_everything() {
         for (group, found, range) in groups {
             worst = worst.max(assert_close(&format!("{name}: {group}"), &found, &exact[range]));
         }
-        for (i, found) in points.iter().enumerate() {
-            let mut x = pair.lift::<Jet<3>>();
-            let point = pair.numbers.points[i];
-            x.points[i] = Vector3::from_fn(|k, _| Jet::variable(point[k], k));
+        for (i, found) in samples.iter().enumerate() {
+            let mut x = pair.lift::<Jet<7>>();
+            x.points[i] += Vector3::from_fn(|k, _| Jet::variable(0.0, k));
+            x.weights[i] += Jet::variable(0.0, 6);
+            if let Some(normals) = &mut x.normals {
+                normals[i] += Vector3::from_fn(|k, _| Jet::variable(0.0, 3 + k));
+            }
             let r = pair.residual(&x);
             let exact = |k: usize| (0..4).map(|b| lambda[b].dot(&r[b].map(|x| x.eps[k]))).sum();
-            let exact: [f64; 3] = std::array::from_fn(exact);
-            worst = worst.max(assert_close(&format!("{name}: X{i}"), found.as_slice(), &exact));
+            let exact: [f64; 7] = std::array::from_fn(exact);
+            for (what, range) in [("X", 0..3), ("n", 3..6), ("w", 6..7)] {
+                let name = format!("{name}: {what}{i}");
+                worst = worst.max(assert_close(&name, &found[range.clone()], &exact[range]));
+            }
         }
     });
     println!("pullback = derivative by jets: worst {worst:.1e}");

@@ -44,6 +44,10 @@ pub struct LawGradient<T = f64> {
     pub params: [T; PAIR_PARAMETERS],
     /// By the collider's dimensions.
     pub dimensions: [T; DIMENSIONS],
+    /// By `Φ` and `G` at `p`.
+    pub field: (T, Vector3<T>),
+    /// By `Φ` and `G` at `p⁰`, where a schedule looks at them.
+    pub start_field: Option<(T, Vector3<T>)>,
 }
 
 /// A contact with the values of its laws and their slopes: `W` of (φ, k, ε, δ), `F` of (V², V_f) and of (s, m).
@@ -161,6 +165,8 @@ impl ContactLaw {
             normal: Vector3::zeros(),
             params: [T::zero(); PAIR_PARAMETERS],
             dimensions: [T::zero(); DIMENSIONS],
+            field: (T::zero(), Vector3::zeros()),
+            start_field: None,
         };
         if matches!(contact.status, Status::Apart | Status::Rejected) {
             return g;
@@ -358,6 +364,7 @@ impl<T: Scalar> Linearised<'_, 4, 2, T> {
                 let (p, d) = collider.pull_field(&sample.start, (seen, by_gradient));
                 g.start += p;
                 add(&mut g.dimensions, &d);
+                g.start_field = Some((seen, by_gradient));
             }
             DissipationSchedule::CurrentGeometry => {
                 // φ̂ = φ − G·(p − p⁰)
@@ -370,6 +377,7 @@ impl<T: Scalar> Linearised<'_, 4, 2, T> {
         let (p, d) = collider.pull_field(&sample.position, field);
         g.position += p;
         add(&mut g.dimensions, &d);
+        g.field = field;
     }
 
     /// k, ε, δ, m, μ, c_t, c_n, V_f.

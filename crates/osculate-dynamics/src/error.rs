@@ -43,6 +43,22 @@ pub enum SceneError {
         /// The names there are.
         known: String,
     },
+    /// Two parameters have one path.
+    #[error("two parameters are named '{path}'; a shape mode needs a name of its own")]
+    DuplicatePath {
+        /// The path.
+        path: String,
+    },
+    /// A shape has something free that it does not have.
+    #[error("body '{body}': {what} without {needed}")]
+    Shape {
+        /// Name of the body.
+        body: String,
+        /// What is free.
+        what: &'static str,
+        /// What there must be.
+        needed: &'static str,
+    },
     /// A list has the wrong length.
     #[error("{what}: {found} given, {expected} needed")]
     Count {

@@ -1,6 +1,7 @@
 //! What there is: bodies, gravity, and which of them may touch.
 
-use crate::SceneError;
+use crate::layout::Layout;
+use crate::{FreeShape, SceneError};
 use nalgebra::{Matrix3, Vector3};
 use osculate_contact::{ContactParams, PairOverride};
 use osculate_geometry::collider::Collider;
@@ -8,6 +9,8 @@ use osculate_geometry::filter::ContactFilter;
 use osculate_geometry::mass::MassProperties;
 use osculate_geometry::quadrature::SurfaceSamples;
 use osculate_math::se3::Pose;
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// What moves a body.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,6 +51,8 @@ pub struct Body {
     pub samples: Option<SurfaceSamples>,
     /// Whether the positions of the samples are parameters (explicit points), not consequences of a mesh.
     pub free_samples: bool,
+    /// What of its geometry is a parameter; `None` where the geometry is data.
+    pub shape: Option<Arc<FreeShape>>,
 }
 
 impl Body {
@@ -64,6 +69,7 @@ impl Body {
             collider: None,
             samples: None,
             free_samples: false,
+            shape: None,
         }
     }
 
@@ -90,7 +96,15 @@ impl Body {
         self.mass().map_or_else(Vector3::zeros, MassProperties::center_of_mass)
     }
 
+    /// Whether the samples follow from vertices that are parameters.
+    pub(crate) fn has_free_surface(&self) -> bool {
+        self.shape.as_ref().is_some_and(|s| s.surface.is_some())
+    }
+
     fn validate(&self) -> Result<(), SceneError> {
+        if let Some(shape) = &self.shape {
+            shape.validate(self)?;
+        }
         let numbers = [
             ("position", self.pose.position),
             ("velocity", self.velocity),
@@ -211,7 +225,21 @@ impl Scene {
                 source,
             })?;
         }
-        Ok(())
+        self.check_paths()
+    }
+
+    /// Modes of shapes have names of their own.
+    fn check_paths(&self) -> Result<(), SceneError> {
+        let named = |b: &Body| b.shape.as_ref().is_some_and(|s| !s.modes.is_empty());
+        if !self.bodies.iter().any(named) {
+            return Ok(());
+        }
+        let layout = Layout::with_wrenches(self, 0);
+        let mut seen = BTreeSet::new();
+        match layout.entries().iter().find(|e| !seen.insert(&e.path)) {
+            Some(entry) => Err(SceneError::DuplicatePath { path: entry.path.clone() }),
+            None => Ok(()),
+        }
     }
 
     /// The override of a pair, by index into `overrides`.

@@ -78,6 +78,7 @@ pub(super) fn body(
         collider: collider::collider(context, &actor.collider, &shape, at)?,
         samples: samples(context, actor, &shape, at)?,
         free_samples: matches!(actor.samples, Some(Samples::Explicit(_))),
+        shape: None,
     })
 }
 

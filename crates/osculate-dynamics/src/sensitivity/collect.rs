@@ -2,8 +2,9 @@
 
 use super::Outcome;
 use super::adjoint::{Sweep, SweepScalar};
-use crate::parameters::{INERTIA, Place};
-use crate::{Layout, Parameters};
+use crate::layout::{INERTIA, Place};
+use crate::shape::ShapeBar;
+use crate::{Body, Layout};
 use nalgebra::{Matrix3, Vector3};
 use osculate_contact::combine::combine;
 use osculate_contact::{ContactParams, PairOverride};
@@ -19,12 +20,19 @@ pub(super) struct Collector<'a, 's, T, O> {
     position: Vec<Vector3<T>>,
     rotation: Vec<Vector3<T>>,
     angular_velocity: Vec<Vector3<T>>,
+    /// Of the bodies whose shape is free.
+    shapes: Vec<Option<ShapeBar<T>>>,
 }
 
 impl<'a, 's, T: SweepScalar, O: Outcome> Collector<'a, 's, T, O> {
     pub(super) fn new(sweep: &'a Sweep<'s, T, O>) -> Self {
         let n = sweep.system.bodies.len();
         let o = vec![Vector3::zeros(); n];
+        let (total, p) = (&sweep.total, &sweep.parameters.bodies);
+        let shape = |(i, body): (usize, &Body)| {
+            let shape = body.shape.as_ref()?;
+            Some(shape.pull(body, &p[i], &total.samples[i], &total.dimensions[i]))
+        };
         Self {
             sweep,
             contact: vec![[T::zero(); 9]; n],
@@ -39,6 +47,7 @@ impl<'a, 's, T: SweepScalar, O: Outcome> Collector<'a, 's, T, O> {
             position: o.clone(),
             rotation: o.clone(),
             angular_velocity: o,
+            shapes: sweep.system.scene.bodies.iter().enumerate().map(shape).collect(),
         }
     }
 
@@ -48,15 +57,7 @@ impl<'a, 's, T: SweepScalar, O: Outcome> Collector<'a, 's, T, O> {
             self.pull_initial_state(b);
         }
         let scene = self.sweep.simulator.scene();
-        let real = Parameters::of(scene);
-        // Only the shape of the wrenches matters to the layout.
-        let layout = Layout::new(
-            scene,
-            &Parameters {
-                wrenches: vec![crate::Wrench::zero(); self.sweep.parameters.wrenches.len()],
-                ..real
-            },
-        );
+        let layout = Layout::with_wrenches(scene, self.sweep.parameters.wrenches.len());
         (0..layout.len()).map(|i| self.at(layout.place(i))).collect()
     }
 
@@ -114,7 +115,7 @@ impl<'a, 's, T: SweepScalar, O: Outcome> Collector<'a, 's, T, O> {
         let arm = p.rotation * p.center;
         self.position[b] = bar.center;
         self.rotation[b] = bar.rotation + arm.cross(&bar.center);
-        let by_points = total.points[b].iter().fold(Vector3::zeros(), |sum, x| sum + x);
+        let by_points = total.samples[b].points.iter().fold(Vector3::zeros(), |sum, x| sum + x);
         self.center[b] = total.center[b] - by_points + p.rotation.transpose() * bar.center;
         let seeded = Vector3::from_fn(|k, _| Jet::<3, T>::variable(p.angular_velocity[k], k));
         let first_step = sweep.simulator.durations()[0];
@@ -129,11 +130,19 @@ impl<'a, 's, T: SweepScalar, O: Outcome> Collector<'a, 's, T, O> {
         });
     }
 
+    /// A number of a body's shape, where it is free.
+    fn shape(&self, b: usize, f: impl Fn(&ShapeBar<T>) -> T) -> T {
+        self.shapes[b].as_ref().map_or_else(T::zero, f)
+    }
+
     fn at(&self, place: Place) -> T {
         let total = &self.sweep.total;
         match place {
             Place::Contact(b, j) => self.contact[b][j],
-            Place::Dimension(b, j) => total.dimensions[b][j],
+            Place::Dimension(b, j) => match &self.shapes[b] {
+                Some(shape) => shape.dimensions[j],
+                None => total.dimensions[b][j],
+            },
             Place::Mass(b) => total.mass[b],
             Place::Center(b, k) => self.center[b][k],
             Place::Inertia(b, j) => {
@@ -145,11 +154,18 @@ impl<'a, 's, T: SweepScalar, O: Outcome> Collector<'a, 's, T, O> {
             Place::Rotation(b, k) => self.rotation[b][k],
             Place::Velocity(b, k) => self.sweep.bars[0][b].velocity[k],
             Place::AngularVelocity(b, k) => self.angular_velocity[b][k],
-            Place::Point(b, j, k) => total.points[b][j][k],
+            Place::Point(b, j, k) => match &self.shapes[b] {
+                Some(shape) => shape.vertices[j][k],
+                None => total.samples[b].points[j][k],
+            },
             Place::Gravity(k) => total.gravity[k],
             Place::Override(o, j) => self.overrides[o][j],
             Place::Force(i, k) => total.wrenches[i].force[k],
             Place::Torque(i, k) => total.wrenches[i].torque[k],
+            Place::Scale(b) => self.shape(b, |s| s.scale),
+            Place::Mode(b, j) => self.shape(b, |s| s.modes[j]),
+            Place::Vertex(b, j, k) => self.shape(b, |s| s.vertices[j][k]),
+            Place::Node(b, j) => total.nodes[b][j],
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use super::{Pair, Part, Stage, System};
 use crate::BodyState;
-use crate::parameters::BodyParameters;
 use nalgebra::{Matrix3, Vector3};
-use osculate_contact::DissipationSchedule;
+use osculate_contact::{ContactParams, DissipationSchedule};
 use osculate_geometry::aabb::Aabb;
+use osculate_geometry::collider::Collider;
 use osculate_math::{Scalar, real};
 
 /// Where a body's samples are, and where its field is below the threshold: relative to the centre of mass, body axes.
@@ -24,12 +24,17 @@ enum Field {
 
 impl Extent {
     /// * `points`: samples relative to the centre of mass.
-    pub(super) fn new<T: Scalar>(p: &BodyParameters<T>, points: &[Vector3<T>]) -> Self {
+    /// * `field`: the collider, and the centre of mass in its local frame.
+    pub(super) fn new<T: Scalar>(
+        contact: &ContactParams<T>,
+        (collider, center): (Option<&Collider<T>>, &Vector3<T>),
+        points: &[Vector3<T>],
+    ) -> Self {
         let points: Vec<_> = points.iter().map(real).collect();
-        let threshold = p.contact.threshold.re() + p.contact.threshold_padding.re();
-        let field = p.collider.as_ref().map(|collider| {
+        let threshold = contact.threshold.re() + contact.threshold_padding.re();
+        let field = collider.map(|collider| {
             let bounds = collider.bounds(threshold.max(0.0));
-            let shift = -real(&p.center);
+            let shift = -real(center);
             bounds
                 .map_or(Field::Unbounded, |b| Field::Within(b.moved(&Matrix3::identity(), &shift)))
         });

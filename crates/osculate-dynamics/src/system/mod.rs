@@ -10,45 +10,30 @@
 //! products are of the size of the difference and not of the rotations (four digits at Δt = 1 ms). Contacts are found anew at every
 //! evaluation. Generic over the scalar: f64 for Newton, jets for the tangent and for second derivatives.
 
+mod body;
 mod culling;
 mod inertia;
 mod pairs;
 mod pull;
 
+pub(crate) use body::Inertial;
 pub(crate) use pairs::{Pair, join};
 pub(crate) use pull::SystemBar;
 
-use culling::{Culling, Extent};
+use culling::Culling;
 
 use crate::linalg::BlockMatrix;
 use crate::linalg::blocks::{BLOCK, Block};
-use crate::parameters::{BodyParameters, Parameters, Wrench};
+use crate::parameters::{Parameters, Wrench};
 use crate::state::BodyState;
 use crate::{Scene, SceneError};
 use nalgebra::{Matrix3, Vector3};
 use osculate_contact::assembly::{Blocks, PairStage, Wrenches};
 use osculate_contact::kinematics::Pullback;
 use osculate_contact::{ContactLaw, ContactParams, DissipationSchedule, PairOverride};
-use osculate_geometry::collider::Collider;
-use osculate_geometry::quadrature::SurfaceSamples;
 use osculate_math::{Scalar, lift, mat3, real};
 use rayon::prelude::*;
 use std::borrow::Cow;
-
-/// What inertia needs of a body.
-#[derive(Clone, Debug)]
-pub(crate) struct Inertial<T> {
-    pub(crate) mass: T,
-    /// `J = tr(I)/2·1 − I`, body axes.
-    pub(crate) second_moment: Matrix3<T>,
-    pub(crate) center: Vector3<T>,
-    /// Samples relative to the centre of mass, body axes.
-    pub(crate) points: Vec<Vector3<T>>,
-    /// Radius about the centre of mass that encloses the samples \[m\].
-    reach: f64,
-    extent: Extent,
-    has_gravity: bool,
-}
 
 /// Poses, start and duration of a stage by slot, and the wrenches of its step (one a dynamic body of the scene, or none).
 #[derive(Clone, Copy)]
@@ -85,8 +70,6 @@ pub(crate) struct System<'s, T> {
     pub(crate) scene: &'s Scene,
     contact: Vec<ContactParams<T>>,
     overrides: Vec<PairOverride<T>>,
-    colliders: Vec<Option<Collider<T>>>,
-    samples: Vec<Option<&'s SurfaceSamples>>,
     /// Every body has the slot of its index.
     slots: Vec<usize>,
     /// Every pair there is, and the edges: where they are few enough not to look for near ones.
@@ -101,17 +84,6 @@ pub(crate) const SMALL: usize = 4 * BLOCK;
 
 /// The least pairs of a part that are evaluated in parallel.
 const PARALLEL: usize = 128;
-
-impl<T: Scalar> Inertial<T> {
-    fn new(p: &BodyParameters<T>, has_gravity: bool) -> Self {
-        let points: Vec<_> = p.points.iter().map(|x| x - p.center).collect();
-        let reach = points.iter().map(|x| real(x).norm()).fold(0.0, f64::max);
-        let half_trace = p.inertia.trace() * 0.5;
-        let second_moment = Matrix3::from_diagonal_element(half_trace) - p.inertia;
-        let extent = Extent::new(p, &points);
-        Self { mass: p.mass, second_moment, center: p.center, points, reach, extent, has_gravity }
-    }
-}
 
 impl<'s, T: Scalar> System<'s, T> {
     /// The scene with the numbers given.
@@ -135,18 +107,16 @@ impl<'s, T: Scalar> System<'s, T> {
             })
         });
         let unknown: Vec<_> = unknown.collect();
-        let bodies = p.bodies.iter().zip(&scene.bodies);
+        let bodies = p.bodies.iter().zip(&scene.bodies).map(|(p, b)| Inertial::new(b, p));
         let mut system = Self {
             law,
-            bodies: bodies.map(|(p, b)| Inertial::new(p, b.gravity)).collect(),
+            bodies: bodies.collect::<Result<_, _>>()?,
             unknown,
             unknowns,
             gravity: p.gravity,
             scene,
             contact: p.bodies.iter().map(|b| b.contact).collect(),
             overrides: p.overrides.clone(),
-            colliders: p.bodies.iter().map(|b| b.collider.clone()).collect(),
-            samples: scene.bodies.iter().map(|b| b.samples.as_ref()).collect(),
             slots: (0..scene.bodies.len()).collect(),
             every: None,
         };
@@ -198,7 +168,7 @@ impl<'s, T: Scalar> System<'s, T> {
         stage: &Stage<'_, T>,
     ) -> Option<PairStage<'a, T>> {
         let (a, b) = (&self.bodies[pair.a], &self.bodies[pair.b]);
-        let (collider, samples) = (self.colliders[pair.b].as_ref()?, self.samples[pair.a]?);
+        let collider = b.collider.as_ref()?;
         let [slot_a, slot_b] = pair.slots;
         let pullback = |states: &[BodyState<T>]| {
             Pullback::new(&states[slot_a].pose(), &states[slot_b].pose(), b.center)
@@ -215,8 +185,8 @@ impl<'s, T: Scalar> System<'s, T> {
             params: &pair.params,
             collider,
             points: &a.points,
-            weights: samples.weights(),
-            normals: samples.normals(),
+            weights: &a.weights,
+            normals: a.normals.as_deref(),
             now,
             start,
             duration: stage.duration,

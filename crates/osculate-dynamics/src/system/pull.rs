@@ -1,12 +1,13 @@
 //! The adjoint of one stage: the pullback of `r·λ` to the start of the stage and to everything a [`System`] is made of.
 
-use super::{Pair, Stage, System};
+use super::{Inertial, Pair, Stage, System};
 use crate::parameters::Wrench;
 use crate::state::StateBar;
 use nalgebra::{Matrix3, Vector3};
 use osculate_contact::assembly::{PairGradient, PairStage};
 use osculate_contact::params::PAIR_PARAMETERS;
-use osculate_geometry::collider::DIMENSIONS;
+use osculate_geometry::collider::{Collider, DIMENSIONS};
+use osculate_geometry::quadrature::SampleValues;
 use osculate_math::Scalar;
 use std::collections::BTreeMap;
 
@@ -52,11 +53,21 @@ impl<T: Scalar> System<'_, T> {
         };
         let mu = [test(pair.a, 0), test(pair.a, 1), test(pair.b, 0), test(pair.b, 1)];
         let mut gradient = PairGradient::default();
-        let points = &mut bars.points[pair.a];
+        let samples = &mut bars.samples[pair.a];
+        let nodes = &mut bars.nodes[pair.b];
         let mut touched = false;
         p.add_gradient(&mu, &mut gradient, |i, x| {
-            points[i] += x;
+            samples.points[i] += x.point;
             touched = true;
+            if let (Some(w), Some(n)) = (samples.weights.get_mut(i), samples.normals.get_mut(i)) {
+                *w += x.weight;
+                *n += x.normal;
+            }
+            if let Collider::FreeGrid(grid) = p.collider {
+                for (position, field) in x.fields.iter().flatten() {
+                    grid.pull_nodes(position, *field, nodes);
+                }
+            }
         });
         if !touched {
             return;
@@ -92,8 +103,10 @@ pub(crate) struct SystemBar<T> {
     pub(crate) second_moment: Vec<Matrix3<T>>,
     /// By the centre of mass as the collider sees it (its samples have their own share).
     pub(crate) center: Vec<Vector3<T>>,
-    /// By samples relative to the centre of mass.
-    pub(crate) points: Vec<Vec<Vector3<T>>>,
+    /// By samples relative to the centre of mass; by weights and normals only where the shape is free.
+    pub(crate) samples: Vec<SampleValues<T>>,
+    /// By the node values of the collider, where they are free.
+    pub(crate) nodes: Vec<Vec<T>>,
     /// By the present pose of a static body.
     pub(crate) pose: Vec<[Vector3<T>; 2]>,
     pub(crate) gravity: Vector3<T>,
@@ -105,6 +118,17 @@ pub(crate) struct SystemBar<T> {
 impl<T: Scalar> SystemBar<T> {
     pub(crate) fn zero(system: &System<'_, T>, wrenches: usize) -> Self {
         let (n, o) = (system.bodies.len(), Vector3::zeros());
+        let bodies =
+            || system.bodies.iter().zip(system.scene.bodies.iter().map(|b| b.shape.is_some()));
+        let samples = |n: usize, free: bool| SampleValues {
+            points: vec![o; n],
+            weights: vec![T::zero(); if free { n } else { 0 }],
+            normals: vec![o; if free { n } else { 0 }],
+        };
+        let nodes = |b: &Inertial<T>| match &b.collider {
+            Some(Collider::FreeGrid(grid)) => grid.values().len(),
+            _ => 0,
+        };
         Self {
             // A small scene has its pairs at once: a sweep of any length allocates the same.
             pairs: system
@@ -115,7 +139,8 @@ impl<T: Scalar> SystemBar<T> {
             mass: vec![T::zero(); n],
             second_moment: vec![Matrix3::zeros(); n],
             center: vec![o; n],
-            points: system.bodies.iter().map(|b| vec![o; b.points.len()]).collect(),
+            samples: bodies().map(|(b, free)| samples(b.points.len(), free)).collect(),
+            nodes: bodies().map(|(b, _)| vec![T::zero(); nodes(b)]).collect(),
             pose: vec![[o; 2]; n],
             gravity: o,
             wrenches: vec![Wrench::zero(); wrenches],
