@@ -325,6 +325,7 @@ impl<T: Scalar> PairStage<'_, T> {
         });
     }
 
+    #[inline]
     fn add_sample_gradient(
         &self,
         i: usize,

@@ -4,7 +4,7 @@ use super::build::Context;
 use super::error::FileError;
 use super::schema::{Actor, ActorPose, ExplicitSamples, Samples, Shape};
 use super::shape::{self, Resolved};
-use super::{collider, mass};
+use super::{collider, free, mass};
 use crate::{Body, BodyKind};
 use nalgebra::Vector3;
 use osculate_contact::{ContactError, ContactParams};
@@ -67,7 +67,7 @@ pub(super) fn body(
         }
         BodyKind::Dynamic { mass: mass::properties(context, actor, &shape, at)? }
     };
-    Ok(Body {
+    let mut body = Body {
         name: actor.name.clone(),
         kind,
         pose,
@@ -79,7 +79,9 @@ pub(super) fn body(
         samples: samples(context, actor, &shape, at)?,
         free_samples: matches!(actor.samples, Some(Samples::Explicit(_))),
         shape: None,
-    })
+    };
+    body.shape = free::shape(context, (actor, &shape), &body, at)?;
+    Ok(body)
 }
 
 fn check_static(context: &Context<'_>, actor: &Actor, at: &str) -> Result<(), FileError> {

@@ -94,7 +94,7 @@ fn homogeneous(
     amount: Amount,
 ) -> Result<MassProperties, FileError> {
     let found = match (&actor.shape, &shape.mesh) {
-        (Some(Shape::Box(b)), _) => {
+        (Some(Shape::Box(b)), _) if b.edge_radius.is_none() => {
             let h = Vector3::from(b.half_extents);
             MassProperties::cuboid(amount.mass(8.0 * h.product()), &h)
         }

@@ -17,7 +17,7 @@
 //! };
 //! let cube = Actor {
 //!     name: "cube".into(),
-//!     shape: Some(Shape::Box(BoxShape { half_extents: [0.05; 3], subdivisions: 2 })),
+//!     shape: Some(Shape::Box(BoxShape { subdivisions: 2, ..BoxShape::new([0.05; 3]) })),
 //!     mass: Some(0.4),
 //!     collider: Collider::Named(ColliderKind::None),
 //!     ..Actor::default()
@@ -37,6 +37,7 @@ mod build;
 mod collider;
 mod error;
 mod filter;
+mod free;
 mod mass;
 mod mesh_file;
 mod outcome;
@@ -57,8 +58,9 @@ pub use error::{FileError, Place};
 pub use outcome::{OutcomeTerm, SceneOutcome};
 pub use schema::{
     Actor, ActorPose, AppliedWrench, BoxField, BoxShape, Collider, ColliderField, ColliderKind,
-    Contact, ExplicitSamples, FilterRule, Icosphere, MeshField, MeshFile, OutcomeWeights, Pair,
-    PlaneField, Samples, SceneFile, SdfField, Shape, Solver, SphereField, Triangles,
+    Contact, ExplicitSamples, FilterRule, FreeGeometry, Icosphere, MeshField, MeshFile,
+    OutcomeWeights, Pair, PlaneField, Samples, SceneFile, SdfField, Shape, Solver, SphereField,
+    Triangles,
 };
 pub use source::Source;
 pub use warning::SceneWarning;

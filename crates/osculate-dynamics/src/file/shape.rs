@@ -3,7 +3,7 @@
 use super::build::Context;
 use super::error::FileError;
 use super::mesh_file;
-use super::schema::{PlaneField, Shape, SphereField};
+use super::schema::{BoxShape, PlaneField, Shape, SphereField};
 use nalgebra::Vector3;
 use osculate_geometry::GeometryError;
 use osculate_geometry::collider::Collider;
@@ -11,6 +11,8 @@ use osculate_geometry::mesh::TriangleMesh;
 
 /// The most squares along an edge of a box.
 const MOST_DIVISIONS: usize = 200;
+/// The most strips of each half of a rounded edge.
+const MOST_STRIPS: usize = 100;
 /// How often the triangles of an icosphere may be cut.
 const MOST_CUTS: usize = 7;
 
@@ -33,18 +35,12 @@ pub(super) fn resolve(
     let mesh = |mesh: TriangleMesh| Resolved { mesh: Some(mesh), field: None };
     match shape {
         Shape::Mesh(file) => mesh_file::read(context, file, &format!("{at}.mesh")).map(mesh),
-        Shape::Box(b) => {
-            let at = format!("{at}.box");
-            let field = cuboid(context, &[0.0; 3], &b.half_extents, &at)?;
-            let n = limited(context, b.subdivisions, 1..=MOST_DIVISIONS, &at)?;
-            let mesh = TriangleMesh::refined_cuboid(&Vector3::from(b.half_extents), n)
-                .map_err(|e| context.geometry(&at, format!("{b:?}"), e))?;
-            Ok(Resolved { mesh: Some(mesh), field: Some(field) })
-        }
+        Shape::Box(b) => boxed(context, b, &format!("{at}.box")),
         Shape::Icosphere(ball) => {
             let at = format!("{at}.icosphere");
             let radius = context.positive(&format!("{at}.radius"), ball.radius, "m")?;
-            let cuts = limited(context, ball.subdivisions, 0..=MOST_CUTS, &at)?;
+            let cuts =
+                limited(context, ball.subdivisions, 0..=MOST_CUTS, &format!("{at}.subdivisions"))?;
             let made = TriangleMesh::icosphere(radius, cuts);
             made.map(mesh).map_err(|e| context.geometry(&at, format!("{ball:?}"), e))
         }
@@ -75,6 +71,34 @@ pub(super) fn resolve(
     }
 }
 
+/// A box with sharp or rounded edges.
+fn boxed(context: &Context<'_>, b: &BoxShape, at: &str) -> Result<Resolved, FileError> {
+    let sharp = cuboid(context, &[0.0; 3], &b.half_extents, at)?;
+    limited(context, b.subdivisions, 1..=MOST_DIVISIONS, &format!("{at}.subdivisions"))?;
+    let h = Vector3::from(b.half_extents);
+    let failed = |field: &str, e| context.geometry(field, format!("{b:?}"), e);
+    let Some(radius) = b.edge_radius else {
+        if b.edge_subdivisions.is_some() {
+            let (field, found) = (format!("{at}.edge_subdivisions"), "no edge_radius");
+            return Err(context.value(&field, found, "edge_radius beside edge_subdivisions"));
+        }
+        let mesh = TriangleMesh::refined_cuboid(&h, b.subdivisions).map_err(|e| failed(at, e))?;
+        return Ok(Resolved { mesh: Some(mesh), field: Some(sharp) });
+    };
+    let field = format!("{at}.edge_radius");
+    context.positive(&field, radius, "m")?;
+    if radius >= h.min() {
+        let allowed = format!("below the smallest half extent, {} m", h.min());
+        return Err(context.value(&field, format!("{radius} m"), allowed));
+    }
+    let divisions = b.divisions();
+    limited(context, divisions.arc, 1..=MOST_STRIPS, &format!("{at}.edge_subdivisions"))?;
+    let mesh = TriangleMesh::rounded_cuboid(&h, radius, divisions).map_err(|e| failed(at, e))?;
+    let rounded = Collider::rounded_cuboid(Vector3::zeros(), h, radius);
+    let rounded = rounded.map_err(|e| failed(&field, e))?;
+    Ok(Resolved { mesh: Some(mesh), field: Some(rounded) })
+}
+
 fn limited(
     context: &Context<'_>,
     found: usize,
@@ -85,7 +109,7 @@ fn limited(
         return Ok(found);
     }
     let allowed = format!("{} to {}", range.start(), range.end());
-    Err(context.value(&format!("{at}.subdivisions"), found, allowed))
+    Err(context.value(at, found, allowed))
 }
 
 pub(super) fn half_space(

@@ -44,6 +44,9 @@ pub struct Actor {
     /// Rule for the samples on the triangles of the shape.
     #[serde(with = "names::rule", skip_serializing_if = "Option::is_none")]
     pub quadrature: Option<TriangleRule>,
+    /// What of its geometry is a parameter.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub free: Vec<FreeGeometry>,
     /// Initial pose of the local frame.
     pub pose: ActorPose,
     /// What it looks like, local.
@@ -76,12 +79,42 @@ impl Default for Actor {
             center: None,
             inertia: None,
             quadrature: None,
+            free: Vec::new(),
             pose: ActorPose::default(),
             shape: None,
             collider: Collider::default(),
             samples: None,
             contact: Contact::default(),
             motion: None,
+        }
+    }
+}
+
+/// Geometry that can be a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FreeGeometry {
+    /// The size of shape, samples and collider: `cube.scale`.
+    Scale,
+    /// The half extents of a box: `cube.half_extent_x`.
+    HalfExtents,
+    /// The edge radius of a rounded box: `cube.edge_radius`.
+    EdgeRadius,
+    /// The vertices that samples follow from: `cube.vertex_0_x`.
+    Vertices,
+    /// The node values of a grid: `cube.collider.node_0`.
+    Nodes,
+}
+
+impl FreeGeometry {
+    /// The word in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Scale => "scale",
+            Self::HalfExtents => "half_extents",
+            Self::EdgeRadius => "edge_radius",
+            Self::Vertices => "vertices",
+            Self::Nodes => "nodes",
         }
     }
 }

@@ -9,7 +9,7 @@ mod names;
 mod shape;
 mod variants;
 
-pub use actor::{Actor, ActorPose, Contact, ExplicitSamples};
+pub use actor::{Actor, ActorPose, Contact, ExplicitSamples, FreeGeometry};
 pub use field::{MeshField, SdfField};
 pub use mesh_file::MeshFile;
 pub use shape::{BoxField, BoxShape, Icosphere, PlaneField, Shape, SphereField, Triangles};

@@ -1,6 +1,7 @@
 //! Shapes and distance fields.
 
 use super::MeshFile;
+use osculate_geometry::mesh::CuboidGrid;
 use serde::{Deserialize, Serialize};
 
 /// `shape`: exactly one of these.
@@ -26,13 +27,38 @@ pub enum Shape {
 
 /// A box about the local origin, as a mesh and as an exact distance field.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table { half_extents, subdivisions }")]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table { half_extents, subdivisions, edge_radius, edge_subdivisions }"
+)]
 pub struct BoxShape {
     /// Half extents \[m\], > 0.
     pub half_extents: [f64; 3],
     /// Squares along each edge of a face, two triangles each; 1 to 200.
     #[serde(default = "one")]
     pub subdivisions: usize,
+    /// Radius of edges and corners \[m\], from 0 to below the smallest half extent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edge_radius: Option<f64>,
+    /// Strips of each half of a rounded edge, 1 to 100; two where it is not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edge_subdivisions: Option<usize>,
+}
+
+impl BoxShape {
+    /// A box of sharp edges, two triangles on each face.
+    pub fn new(half_extents: [f64; 3]) -> Self {
+        Self { half_extents, subdivisions: 1, edge_radius: None, edge_subdivisions: None }
+    }
+
+    /// How its surface is divided.
+    pub fn divisions(&self) -> CuboidGrid {
+        let arc = match self.edge_radius {
+            Some(_) => self.edge_subdivisions.unwrap_or(2),
+            None => 0,
+        };
+        CuboidGrid { flat: self.subdivisions, arc }
+    }
 }
 
 fn one() -> usize {

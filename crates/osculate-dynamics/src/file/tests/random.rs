@@ -5,15 +5,16 @@ use proptest::prelude::*;
 use std::path::Path;
 
 /// A scene that uses nearly every field.
-const SCENES: [&str; 4] = [
+const SCENES: [&str; 5] = [
     include_str!("../../../../../docs/examples/lifted_ball.toml"),
     include_str!("../../../../../docs/examples/cube_toss.toml"),
     include_str!("../../../../../docs/examples/sliding_block.toml"),
     include_str!("../../../../../docs/examples/tetrahedron.toml"),
+    include_str!("../../../../../docs/examples/rounded_box.toml"),
 ];
 
 /// Values and pieces that break careless readers.
-const PIECES: [&str; 40] = [
+const PIECES: [&str; 41] = [
     "nan",
     "inf",
     "-inf",
@@ -39,6 +40,7 @@ const PIECES: [&str; 40] = [
     "'sphere'",
     "'box'",
     "'sdf'",
+    "['scale', 'half_extents', 'edge_radius', 'vertices', 'nodes']",
     "[]",
     "{}",
     "[[]]",

@@ -1,7 +1,7 @@
 //! What shapes, mass properties, colliders, samples, grids and pairs become.
 
 use crate::file::{BuiltScene, SceneFile};
-use crate::{Body, Method};
+use crate::{Body, Layout, Method};
 use nalgebra::{Matrix3, Vector3};
 use osculate_contact::DissipationSchedule;
 use osculate_geometry::collider::Collider;
@@ -182,4 +182,66 @@ fn wrenches_on_one_actor_add_up() {
 fn default_outcome_watches_the_first_dynamic_actor() {
     let built = build(TWO);
     assert_eq!((built.outcome.terms[0].body, built.outcome.terms[0].step), (0, 4));
+}
+
+/// Paths of the parameters that `free` adds, without their last numbers.
+fn free_paths(actor: &str) -> Vec<String> {
+    let paths = |free: &str| {
+        let text = format!("[solver]\ndt = 0.1\nsteps = 1\n[[actor]]\nname = 'a'\n{free}{actor}");
+        let built = build(&text);
+        let layout = Layout::new(built.simulator.scene(), &built.parameters);
+        layout.entries().iter().map(|e| e.path.clone()).collect::<Vec<_>>()
+    };
+    let fixed = paths("");
+    let free = actor.lines().find(|x| x.starts_with("#free")).unwrap();
+    let all = paths(&format!("{}\n", &free[1..]));
+    all.into_iter().filter(|p| !fixed.contains(p)).collect()
+}
+
+#[test]
+fn free_geometry_becomes_parameters() {
+    let rounded = "mass = 1\nshape.box = { half_extents = [1, 2, 3], edge_radius = 0.5 }";
+    let names = ["a.scale", "a.half_extent_x", "a.half_extent_y", "a.half_extent_z"];
+    let found = free_paths(&format!("{rounded}\n#free = ['scale', 'half_extents', 'edge_radius']"));
+    assert_eq!(found, [&names[..], &["a.edge_radius"]].concat());
+    let found =
+        free_paths(&format!("mass = 1\ncollider = 'none'\n{TETRAHEDRON}#free = ['vertices']"));
+    assert_eq!((found.len(), found[11].as_str()), (12, "a.vertex_3_z"));
+    let grid = "static = true\ncollider.sdf = { resolution_mode = 'explicit', delta = [1, 1, 1] }";
+    let found = free_paths(&format!("{grid}\n{TETRAHEDRON}#free = ['nodes']"));
+    assert!(found.len() >= 8 && found[0] == "a.collider.node_0", "{found:?}");
+    let plane = "static = true\nshape.plane = { normal = [0, 0, 1], offset = 0.5 }";
+    assert_eq!(free_paths(&format!("{plane}\n#free = ['scale']")), ["a.scale"]);
+}
+
+#[test]
+fn free_geometry_has_the_values_of_the_file_and_its_collider_follows() {
+    let free = "free = ['edge_radius', 'scale']";
+    let shape =
+        "shape.box = { half_extents = [1, 2, 3], edge_radius = 0.5, edge_subdivisions = 3 }";
+    let of = |collider: &str| body(&format!("mass = 1\n{free}\n{collider}\n{shape}"));
+    let made = of("");
+    let expected = Collider::rounded_cuboid(Vector3::zeros(), Vector3::new(1.0, 2.0, 3.0), 0.5);
+    assert_eq!(made.collider, Some(expected.unwrap()));
+    let modes = |body: &Body| body.shape.as_ref().unwrap().modes.clone();
+    assert_eq!((modes(&made)[0].value, modes(&made)[0].dimensions[6]), (0.5, 1.0));
+    assert_eq!(made.samples.unwrap().len(), 3 * 12 * 49);
+    let own = of("collider.box = { half_extents = [1, 1, 1] }");
+    assert!(modes(&own)[0].dimensions.iter().all(|x| x.abs() == 0.0));
+}
+
+#[test]
+fn rounded_box_has_the_mass_of_its_polyhedron() {
+    let mass = |shape: &str| {
+        body(&format!("density = 1000\nshape.box = {{ {shape} }}")).mass().unwrap().mass()
+    };
+    let sharp = mass("half_extents = [0.1, 0.2, 0.3]");
+    let rounded =
+        mass("half_extents = [0.1, 0.2, 0.3], edge_radius = 0.05, edge_subdivisions = 40");
+    let [a, b, c, r] = [0.05, 0.15, 0.25, 0.05f64];
+    let pi = std::f64::consts::PI;
+    let volume = 8.0 * (a * b * c + r * (a * b + b * c + c * a))
+        + 2.0 * pi * r * r * (a + b + c)
+        + 4.0 / 3.0 * pi * r.powi(3);
+    assert!((rounded / (1000.0 * volume) - 1.0).abs() < 1e-4 && rounded < sharp);
 }

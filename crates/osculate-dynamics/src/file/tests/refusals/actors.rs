@@ -185,3 +185,42 @@ fn open_mesh_supplies_no_distances_and_names_the_edge() {
         assert!(message.contains("not closed") && message.contains("0→1 at"), "{message}");
     }
 }
+
+#[test]
+fn geometry_that_an_actor_does_not_have_cannot_be_free() {
+    let (mass, shape) = ("mass = 0.4", "shape.box = { half_extents = [0.05, 0.05, 0.05] }");
+    let at = "actor[1].free[0]:";
+    let free = |what: &str| format!("{mass}\nfree = [{what}]");
+    let (radius, vertices, nodes) = (free("'edge_radius'"), free("'vertices'"), free("'nodes'"));
+    let twice = free("'scale', 'scale'");
+    let plane = "static = true\nfree = ['half_extents']";
+    let bare = "static = true\ncollider = 'none'\nfree = ['scale']";
+    let grid = format!("{}\ncollider = 'sdf'", free("'half_extents'"));
+    let samples = "samples = { points = [[0, 0, 0]], weight = 1 }";
+    let points = format!("{}\n{samples}", free("'half_extents'"));
+    let unsampled = format!("{vertices}\n{samples}");
+    check(&[
+        (mass, &radius, 12, at, &["sharp edges", "edge_radius"]),
+        (mass, &nodes, 12, at, &["not a grid", "sdf"]),
+        (mass, &twice, 12, "actor[1].free[1]:", &["\"scale\" twice", "each once"]),
+        ("static = true", plane, 8, "actor[0].free[0]:", &["not a box", "shape.box"]),
+        ("static = true", bare, 9, "actor[0].free[0]:", &["without samples and collider"]),
+        (mass, &grid, 12, at, &["would not change with it", "allowed: \"auto\""]),
+        (mass, &points, 12, at, &["explicit samples", "a quadrature"]),
+        (mass, &unsampled, 12, at, &["do not follow from triangles", "with a quadrature"]),
+    ]);
+    let rounded =
+        |table: &str| format!("shape.box = {{ half_extents = [0.05, 0.05, 0.05], {table} }}");
+    let (large, zero) = (rounded("edge_radius = 0.05"), rounded("edge_radius = 0"));
+    let (flat, many) =
+        (rounded("edge_subdivisions = 2"), rounded("edge_radius = 0.01, edge_subdivisions = 101"));
+    let field = "actor[1].shape.box.edge_";
+    check(&[
+        (shape, &large, 12, &format!("{field}radius:"), &["0.05 m", "smallest half extent, 0.05"]),
+        (shape, &zero, 12, &format!("{field}radius:"), &["0 m", "> 0"]),
+        (shape, &flat, 12, &format!("{field}subdivisions:"), &["no edge_radius"]),
+        (shape, &many, 12, &format!("{field}subdivisions:"), &["101", "1 to 100"]),
+    ]);
+    let message = refusal(&BASE.replace(mass, &free("'size'"))).to_string();
+    assert!(message.contains("half_extents") && message.contains("size"), "{message}");
+}
