@@ -127,6 +127,29 @@ fn fit_of_a_twin_finds_its_parameters_whatever_the_number_of_threads() {
     assert!(judged["loss"].as_f64().unwrap() < 0.1);
 }
 
+/// The bundled recordings are of a cube 1.04 times as large as the scene's, with edges of 8 and not 5 mm.
+#[test]
+fn size_and_edge_radius_of_the_tossed_cube_are_found_within_three_standard_errors() {
+    let t = Trial::new("shape");
+    let experiment =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/shape/experiment.toml");
+    let experiment = experiment.display().to_string();
+    t.json(&["--json", "fit", &experiment, "--out", &t.path("out"), "--no-figures"]);
+    let report = std::fs::read_to_string(Path::new(&t.path("out")).join("report.json")).unwrap();
+    let report: Value = serde_json::from_str(&report).unwrap();
+    for (i, (path, truth)) in
+        [("cube.scale", 1.04), ("cube.edge_radius", 0.008)].into_iter().enumerate()
+    {
+        let found = &report["parameters"][i];
+        assert_eq!(found["path"], path);
+        assert_eq!(found["verdict"]["kind"], "point");
+        let number = |name: &str| found[name].as_f64().unwrap();
+        let error = (number("best") - truth).abs();
+        assert!(error < 3.0 * number("standard_error"), "{path}: {error}");
+        assert!(number("standard_error") < 3e-3 * truth, "{path} is not known well");
+    }
+}
+
 #[test]
 fn same_seed_gives_the_same_twin_and_another_seed_another() {
     let t = Trial::new("twin");
