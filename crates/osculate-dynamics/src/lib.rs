@@ -35,6 +35,6 @@ pub use layout::{Layout, ParameterInfo};
 pub use newton::{NewtonSettings, OnFailure, StageStats};
 pub use parameters::{BodyParameters, Parameters, Wrench};
 pub use scene::{Body, BodyKind, Override, Scene};
-pub use shape::{FreeShape, ShapeMode, ShapeParameters};
+pub use shape::{FreeShape, Geometry, ShapeMode, ShapeParameters};
 pub use simulate::{InitialRate, Path, RunError, Settings, Simulator, Trajectory};
 pub use state::{BodyState, Kinematics};

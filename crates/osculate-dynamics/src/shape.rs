@@ -117,11 +117,15 @@ impl ShapeParameters {
 
 /// Samples and collider of a body, local frame, once its shape is what its parameters say.
 #[derive(Clone, Debug)]
-pub(crate) struct Geometry<T> {
-    pub(crate) points: Vec<Vector3<T>>,
-    pub(crate) weights: Vec<T>,
-    pub(crate) normals: Option<Vec<Vector3<T>>>,
-    pub(crate) collider: Option<Collider<T>>,
+pub struct Geometry<T = f64> {
+    /// Samples \[m\].
+    pub points: Vec<Vector3<T>>,
+    /// Their reference areas \[m²\].
+    pub weights: Vec<T>,
+    /// Their outward unit normals, where the surface has any.
+    pub normals: Option<Vec<Vector3<T>>>,
+    /// Distance field, where there is one.
+    pub collider: Option<Collider<T>>,
 }
 
 /// What an outcome changes by with the numbers of a shape.
@@ -135,7 +139,11 @@ pub(crate) struct ShapeBar<T> {
 }
 
 impl<T: Scalar> Geometry<T> {
-    pub(crate) fn new(body: &Body, p: &BodyParameters<T>) -> Result<Self, SceneError> {
+    /// The geometry of a body with the numbers given.
+    ///
+    /// # Errors
+    /// Where the numbers do not fit the body, or make a shape that is none.
+    pub fn new(body: &Body, p: &BodyParameters<T>) -> Result<Self, SceneError> {
         let samples = body.samples.as_ref();
         let weights = |s: T| samples.map_or(&[][..], |x| x.weights()).iter().map(move |&w| s * w);
         let normals = || Some(samples?.normals()?.iter().map(osculate_math::lift).collect());

@@ -28,7 +28,7 @@ pub(super) struct Assembled {
 
 /// Residual and corrected matrix of a pair at a stage, full less frictionless and undamped.
 pub(super) fn dissipative(
-    model: &PairModel<'_>,
+    model: &PairModel,
     law: &ContactLaw,
     params: &PairParams,
     stage: &StageOf,
@@ -50,7 +50,7 @@ pub(super) fn dissipative(
 }
 
 fn assemble(
-    model: &PairModel<'_>,
+    model: &PairModel,
     law: &ContactLaw,
     params: &PairParams,
     stage: &StageOf,

@@ -27,7 +27,7 @@ pub(super) type Causes = [Form; 4];
 
 /// The parts of the defect of a pair at a stage; none under the stage-start schedule.
 pub(super) fn causes(
-    model: &PairModel<'_, Dual>,
+    model: &PairModel<Dual>,
     law: &ContactLaw,
     params: &PairParams<Dual>,
     stage: &StageOf,
@@ -78,7 +78,7 @@ fn add_sample(pair: &PairStage<'_, Dual>, i: usize, causes: &mut Causes) {
     };
     let Some(normal) = normal else { return };
     let velocity = moved.map(|x| Dual::constant(x.re / sample.duration));
-    let scale = pair.weights[i] * sample.duration;
+    let scale = pair.weights[i].re * sample.duration;
     let (still_gradient, still_surface) =
         (field.gradient.map(frozen), surface.map(|n| n.map(frozen)));
     let still = fading(&still_gradient, still_surface.as_ref());

@@ -25,7 +25,7 @@ pub(super) struct ByDifferences {
 
 /// `∇_q(Δt R)` of a pair at a stage.
 pub(super) fn gradient(
-    model: &PairModel<'_>,
+    model: &PairModel,
     law: &ContactLaw,
     params: &PairParams,
     stage: &StageOf,
@@ -70,7 +70,7 @@ fn moved(stage: &StageOf, k: usize, x: f64) -> StageOf {
 }
 
 /// `Δt R` of a pair \[J\].
-fn total(model: &PairModel<'_>, law: &ContactLaw, params: &PairParams, stage: &StageOf) -> f64 {
+fn total(model: &PairModel, law: &ContactLaw, params: &PairParams, stage: &StageOf) -> f64 {
     let pair = model.stage(law, params, (&stage.start, &stage.now), stage.duration);
     let mut sum = 0.0;
     pair.for_each_near(|i| {

@@ -59,7 +59,7 @@ pub struct Events {
 pub(super) fn retention(
     simulator: &Simulator,
     trajectory: &Trajectory,
-    models: &Models<'_>,
+    models: &Models,
 ) -> Retention {
     let law = ContactLaw { schedule: DissipationSchedule::StageStart, ..simulator.settings().law };
     let mut found = Retention::default();
@@ -94,16 +94,16 @@ pub(super) fn retention(
 }
 
 /// A sample of a stage, and what it belongs to.
-type Loaded<'m, 's> = (&'m PairModel<'s>, Sample);
+type Loaded<'m> = (&'m PairModel, Sample);
 
 /// The sample with the largest elastic traction of all stages; with a normal, if so wanted.
-fn most_loaded<'m, 's>(
-    models: &'m Models<'s>,
+fn most_loaded<'m>(
+    models: &'m Models,
     stages: &[StageOf],
     with_normal: bool,
-) -> Option<Loaded<'m, 's>> {
+) -> Option<Loaded<'m>> {
     let law = ContactLaw { schedule: DissipationSchedule::Current, ..ContactLaw::default() };
-    let mut best: Option<(f64, Loaded<'m, 's>)> = None;
+    let mut best: Option<(f64, Loaded<'m>)> = None;
     for stage in stages {
         let model = &models.real[stage.pair];
         if with_normal && model.normals.is_none() {
@@ -125,7 +125,7 @@ fn most_loaded<'m, 's>(
 
 /// Every schedule, faded and not, on two sides of a switch: `sides` are samples just inside and just outside.
 fn jumps(
-    model: &PairModel<'_>,
+    model: &PairModel,
     simulator: &Simulator,
     sides: impl Fn(&ContactLaw) -> Option<[Sample; 2]>,
 ) -> Vec<Jump> {
@@ -149,7 +149,7 @@ fn jumps(
 
 /// On both sides of `s = m`.
 pub(super) fn across_alignment(
-    models: &Models<'_>,
+    models: &Models,
     stages: &[StageOf],
     simulator: &Simulator,
 ) -> Vec<Jump> {
@@ -172,7 +172,7 @@ pub(super) fn across_alignment(
 
 /// On both sides of `φ = δ`.
 pub(super) fn across_threshold(
-    models: &Models<'_>,
+    models: &Models,
     stages: &[StageOf],
     simulator: &Simulator,
 ) -> Vec<Jump> {

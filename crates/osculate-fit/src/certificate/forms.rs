@@ -40,7 +40,7 @@ pub(super) struct Forms {
 }
 
 /// 1 for a force, `1/L` for a torque, 0 for a body without unknowns.
-pub(super) fn units<T: Scalar>(model: &PairModel<'_, T>) -> Form {
+pub(super) fn units<T: Scalar>(model: &PairModel<T>) -> Form {
     let reach = model.reach();
     let per_reach = if reach > 0.0 { reach.recip() } else { 1.0 };
     Form::from_fn(|k, _| match (model.moves[k / 6], k % 6) {
@@ -66,7 +66,7 @@ pub(super) fn constant(poses: &PairPoses) -> PairPoses<Dual> {
 
 /// The forms of a pair at a stage.
 pub(super) fn evaluate(
-    model: &PairModel<'_, Dual>,
+    model: &PairModel<Dual>,
     law: &ContactLaw,
     params: &PairParams<Dual>,
     stage: &StageOf,
@@ -91,7 +91,7 @@ fn add_sample(
     i: usize,
     (residual, gradient, change): (&mut Form, &mut Form, &mut Square),
 ) {
-    let (sample, w) = (pair.sample(i), pair.weights[i]);
+    let (sample, w) = (pair.sample(i), pair.weights[i].re);
     let traction = pair.traction(i).dissipation.total();
     let potential = pair.law.dissipation_potential(pair.params, pair.collider, &sample);
     let dp: [Vector3<f64>; UNKNOWNS] = along(&sample.position);

@@ -103,9 +103,9 @@ pub struct Measurement {
 }
 
 /// The models of a scene's pairs, in both scalars.
-pub(super) struct Models<'s> {
-    pub(super) real: Vec<PairModel<'s>>,
-    pub(super) dual: Vec<PairModel<'s, Dual>>,
+pub(super) struct Models {
+    pub(super) real: Vec<PairModel>,
+    pub(super) dual: Vec<PairModel<Dual>>,
 }
 
 /// All that is said of one stage.
@@ -123,7 +123,7 @@ struct AtStage {
 
 /// Measures a row on all stages.
 pub(super) fn measure(
-    models: &Models<'_>,
+    models: &Models,
     law: &ContactLaw,
     collider_normal: bool,
     stages: &[StageOf],
@@ -184,7 +184,7 @@ fn alone(p: &PairParams<Dual>, term: usize) -> PairParams<Dual> {
 
 /// One stage; `None` where nothing dissipates there.
 fn at(
-    models: &Models<'_>,
+    models: &Models,
     law: &ContactLaw,
     collider_normal: bool,
     stage: &StageOf,
@@ -229,7 +229,7 @@ fn at(
 
 /// Defect and curl of one term; the curl relative to the norms of what it is the difference of.
 fn term(
-    model: &PairModel<'_, Dual>,
+    model: &PairModel<Dual>,
     law: &ContactLaw,
     params: &PairParams<Dual>,
     stage: &StageOf,

@@ -205,7 +205,7 @@ struct Variant {
 }
 
 /// Eight variants, the scene's first. Where pairs differ in the friction plane the first pair decides which is the scene's.
-fn variants(simulator: &Simulator, models: &Models<'_>) -> Vec<Variant> {
+fn variants(simulator: &Simulator, models: &Models) -> Vec<Variant> {
     let law = simulator.settings().law;
     let own_plane = models.real.first().is_none_or(|m| m.params.collider_normal);
     let mut all = Vec::new();
@@ -222,7 +222,7 @@ fn variants(simulator: &Simulator, models: &Models<'_>) -> Vec<Variant> {
 }
 
 fn row(
-    models: &Models<'_>,
+    models: &Models,
     schedule: DissipationSchedule,
     variant: Variant,
     stages: &[stages::StageOf],
@@ -247,13 +247,9 @@ fn row(
     }
 }
 
-fn pair_infos(
-    simulator: &Simulator,
-    models: &Models<'_>,
-    chosen: &[stages::StageOf],
-) -> Vec<PairInfo> {
+fn pair_infos(simulator: &Simulator, models: &Models, chosen: &[stages::StageOf]) -> Vec<PairInfo> {
     let bodies = &simulator.scene().bodies;
-    let info = |(index, m): (usize, &PairModel<'_>)| {
+    let info = |(index, m): (usize, &PairModel)| {
         let count =
             |random| chosen.iter().filter(|s| s.pair == index && s.random == random).count();
         let prescribed = matches!(

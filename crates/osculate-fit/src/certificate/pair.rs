@@ -5,13 +5,13 @@ use osculate_contact::assembly::PairStage;
 use osculate_contact::combine::{PairKind, combine};
 use osculate_contact::kinematics::Pullback;
 use osculate_contact::{ContactLaw, PairOverride, PairParams};
-use osculate_dynamics::{Parameters, Scene};
+use osculate_dynamics::{Geometry, Parameters, Scene};
 use osculate_geometry::collider::Collider;
 use osculate_math::{Scalar, real, se3::Pose};
 
 /// An ordered pair with its combined numbers.
 #[derive(Clone, Debug)]
-pub(crate) struct PairModel<'s, T = f64> {
+pub(crate) struct PairModel<T = f64> {
     /// The colliding body, by index.
     pub(crate) a: usize,
     /// The collider's body, by index.
@@ -22,9 +22,9 @@ pub(crate) struct PairModel<'s, T = f64> {
     pub(crate) collider: Collider<T>,
     /// Samples relative to the centre of mass of the colliding body \[m\], body axes.
     points: Vec<Vector3<T>>,
-    weights: &'s [f64],
+    weights: Vec<T>,
     /// Outward unit normals, where the colliding surface has any.
-    pub(crate) normals: Option<&'s [Vector3<f64>]>,
+    pub(crate) normals: Option<Vec<Vector3<T>>>,
     /// Centre of mass of the collider in its local frame \[m\].
     collider_center: Vector3<T>,
     /// Which of the two bodies have unknowns.
@@ -38,12 +38,15 @@ pub(crate) struct PairPoses<T = f64> {
     pub(crate) collider: Pose<T>,
 }
 
-impl<'s, T: Scalar> PairModel<'s, T> {
+impl<T: Scalar> PairModel<T> {
     /// The pair `a` (samples) against `b` (distance); `None` where either role is missing.
-    pub(crate) fn new(scene: &'s Scene, p: &Parameters<T>, (a, b): (usize, usize)) -> Option<Self> {
+    pub(crate) fn new(scene: &Scene, p: &Parameters<T>, (a, b): (usize, usize)) -> Option<Self> {
         let (body_a, body_b) = (scene.bodies.get(a)?, scene.bodies.get(b)?);
         let (numbers_a, numbers_b) = (p.bodies.get(a)?, p.bodies.get(b)?);
-        let samples = body_a.samples.as_ref()?;
+        body_a.samples.as_ref()?;
+        // The scene was built with these numbers: their geometry is one.
+        let colliding = Geometry::new(body_a, numbers_a).ok()?;
+        let collider = Geometry::new(body_b, numbers_b).ok()?.collider?;
         let kind = PairKind {
             static_collider: !body_b.is_dynamic(),
             thin_colliding: body_a.collider.is_none(),
@@ -60,17 +63,17 @@ impl<'s, T: Scalar> PairModel<'s, T> {
                 kind,
                 replaced.unwrap_or(&none),
             ),
-            collider: numbers_b.collider.clone()?,
-            points: numbers_a.points.iter().map(|x| x - numbers_a.center).collect(),
-            weights: samples.weights(),
-            normals: samples.normals(),
+            collider,
+            points: colliding.points.iter().map(|x| x - numbers_a.center).collect(),
+            weights: colliding.weights,
+            normals: colliding.normals,
             collider_center: numbers_b.center,
             moves: [body_a.is_dynamic(), body_b.is_dynamic()],
         })
     }
 
     /// Every pair of a scene that may touch.
-    pub(crate) fn all(scene: &'s Scene, p: &Parameters<T>) -> Vec<Self> {
+    pub(crate) fn all(scene: &Scene, p: &Parameters<T>) -> Vec<Self> {
         scene.pairs().into_iter().filter_map(|pair| Self::new(scene, p, pair)).collect()
     }
 
@@ -89,8 +92,8 @@ impl<'s, T: Scalar> PairModel<'s, T> {
             params,
             collider: &self.collider,
             points: &self.points,
-            weights: self.weights,
-            normals: self.normals,
+            weights: &self.weights,
+            normals: self.normals.as_deref(),
             now: pullback(now),
             start: pullback(start),
             duration,
@@ -108,7 +111,7 @@ impl<'s, T: Scalar> PairModel<'s, T> {
             Collider::HalfSpace(_) => "plane",
             Collider::Sphere(_) => "sphere",
             Collider::Cuboid(_) => "box",
-            Collider::Grid(_) => "grid",
+            Collider::Grid(_) | Collider::FreeGrid(_) => "grid",
             Collider::Mesh(_) => "mesh",
         }
     }

@@ -41,7 +41,7 @@ impl StageOf {
     }
 
     /// The deepest sample now: its distance to the threshold \[m\] (negative within) and the field's gradient there.
-    fn deepest(&self, model: &PairModel<'_>) -> Option<(f64, Vector3<f64>)> {
+    fn deepest(&self, model: &PairModel) -> Option<(f64, Vector3<f64>)> {
         let law = ContactLaw::default();
         let stage = model.stage(&law, &model.params, (&self.start, &self.now), self.duration);
         let gaps = (0..stage.points.len()).map(|i| {
@@ -52,7 +52,7 @@ impl StageOf {
     }
 
     /// Whether a sample carries load now.
-    fn touches(&self, model: &PairModel<'_>) -> bool {
+    fn touches(&self, model: &PairModel) -> bool {
         let law = ContactLaw { schedule: DissipationSchedule::Current, ..ContactLaw::default() };
         let stage = model.stage(&law, &model.params, (&self.start, &self.now), self.duration);
         let mut touches = false;
@@ -62,7 +62,7 @@ impl StageOf {
 }
 
 /// Poses of a pair in two consecutive states.
-fn met(model: (usize, &PairModel<'_>), states: [&[BodyState]; 2], duration: f64) -> StageOf {
+fn met(model: (usize, &PairModel), states: [&[BodyState]; 2], duration: f64) -> StageOf {
     let (index, m) = model;
     let [start, now] =
         states.map(|s| PairPoses { colliding: s[m.a].pose(), collider: s[m.b].pose() });
@@ -73,7 +73,7 @@ fn met(model: (usize, &PairModel<'_>), states: [&[BodyState]; 2], duration: f64)
 pub(super) fn touching(
     simulator: &Simulator,
     trajectory: &Trajectory,
-    models: &[PairModel<'_>],
+    models: &[PairModel],
 ) -> Vec<StageOf> {
     let mut stages = Vec::new();
     for step in 0..simulator.steps() {
@@ -92,7 +92,7 @@ pub(super) fn touching(
 /// At most `count` stages for each pair that touches: half of them evenly from those met, half random.
 pub(super) fn choose(
     met: &[StageOf],
-    models: &[PairModel<'_>],
+    models: &[PairModel],
     count: usize,
     seed: u64,
 ) -> Vec<StageOf> {
@@ -114,7 +114,7 @@ pub(super) fn choose(
 }
 
 /// Largest relative speed \[m/s\] and turning rate \[rad/s\] of the stages met, at least those of friction's falloff.
-fn speeds(met: &[&StageOf], model: &PairModel<'_>) -> (f64, f64) {
+fn speeds(met: &[&StageOf], model: &PairModel) -> (f64, f64) {
     let (least, reach) = (model.params.falloff_speed, model.reach());
     // A body that touches at its centre of mass alone need not turn.
     let least_rate = if reach > 0.0 { least / reach } else { 0.0 };
@@ -128,7 +128,7 @@ fn speeds(met: &[&StageOf], model: &PairModel<'_>) -> (f64, f64) {
 /// A stage with the colliding body in any orientation, as deep as one that was met, moving in any direction.
 fn drawn(
     met: &[&StageOf],
-    model: &PairModel<'_>,
+    model: &PairModel,
     (speed, rate): (f64, f64),
     rng: &mut impl Rng,
 ) -> Option<StageOf> {
