@@ -1,7 +1,9 @@
 //! What the fuzz targets call: a reader on any bytes, and the laws that hold for whatever it gives.
 
 use osculate_dynamics::file::SceneFile;
+use osculate_geometry::grid::GridSdf;
 use osculate_geometry::import::{ImportOptions, MeshFormat, parse_mesh};
+use sha2::{Digest, Sha256};
 use std::path::Path;
 
 /// Any bytes are a mesh within the limits, or an error that can be shown.
@@ -20,6 +22,30 @@ pub fn mesh(format: MeshFormat, bytes: &[u8]) {
             report.lines().for_each(|line| assert!(!line.is_empty()));
         }
         Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
+
+/// Any bytes are a grid or an error. The checksum is made to fit, so that what it protects is reached too.
+///
+/// # Panics
+/// Where a grid has what grids never have.
+pub fn grid(bytes: &[u8]) {
+    let mut signed = bytes.to_vec();
+    if let Some(body) = bytes.len().checked_sub(32) {
+        let checksum = Sha256::digest(&bytes[..body]);
+        signed[body..].copy_from_slice(&checksum);
+    }
+    for bytes in [bytes, &signed] {
+        match GridSdf::parse(bytes) {
+            Ok(grid) => {
+                assert_eq!(grid.values().len(), grid.nodes().iter().product::<usize>());
+                let middle = (grid.bounds().lower + grid.bounds().upper) * 0.5;
+                for point in [middle, grid.bounds().lower, grid.bounds().upper * 2.0] {
+                    let _: f64 = grid.phi(&point);
+                }
+            }
+            Err(error) => assert!(!error.to_string().is_empty()),
+        }
     }
 }
 

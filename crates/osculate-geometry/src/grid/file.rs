@@ -79,16 +79,25 @@ impl GridSdf {
         }
         bytes.resize(expected, 0);
         file.read_exact(&mut bytes[HEADER..]).map_err(failed)?;
-        let (body, checksum) = bytes.split_at(expected - CHECKSUM);
-        if Sha256::digest(body).as_slice() != checksum {
-            return Err(refuse(GridFileError::Checksum));
+        body(extent, key, &bytes).map_err(refuse)
+    }
+
+    /// The grid of a file's bytes.
+    ///
+    /// # Errors
+    /// As [`GridSdf::load`], without a path.
+    pub fn parse(bytes: &[u8]) -> Result<Self, GridFileError> {
+        let found = bytes.len() as u64;
+        if bytes.len() < HEADER {
+            return Err(GridFileError::Length { expected: HEADER as u64, found });
         }
-        let mut numbers = Reader(&body[HEADER..]);
-        let values: Vec<f64> = (0..nodes).map(|_| numbers.f64()).collect();
-        match values.iter().position(|x| !x.is_finite()) {
-            Some(node) => Err(refuse(GridFileError::Value { node, found: values[node] })),
-            None => Ok(Self::assemble(extent, values, key)),
+        let (extent, key) = header(bytes)?;
+        let nodes: usize = extent.cells.iter().map(|n| n + 1).product();
+        let expected = (HEADER + 8 * nodes + CHECKSUM) as u64;
+        if found != expected {
+            return Err(GridFileError::Length { expected, found });
         }
+        body(extent, key, bytes)
     }
 
     fn to_bytes(&self) -> Vec<u8> {
@@ -108,6 +117,20 @@ impl GridSdf {
         let checksum = Sha256::digest(&bytes);
         bytes.extend(checksum);
         bytes
+    }
+}
+
+/// The grid of bytes whose length fits their header.
+fn body(extent: GridExtent, key: super::GridKey, bytes: &[u8]) -> Result<GridSdf, GridFileError> {
+    let (signed, checksum) = bytes.split_at(bytes.len() - CHECKSUM);
+    if Sha256::digest(signed).as_slice() != checksum {
+        return Err(GridFileError::Checksum);
+    }
+    let mut numbers = Reader(&signed[HEADER..]);
+    let values: Vec<f64> = (0..numbers.0.len() / 8).map(|_| numbers.f64()).collect();
+    match values.iter().position(|x| !x.is_finite()) {
+        Some(node) => Err(GridFileError::Value { node, found: values[node] }),
+        None => Ok(GridSdf::assemble(extent, values, key)),
     }
 }
 
@@ -302,5 +325,15 @@ mod tests {
         grid.values[5] = f64::NAN;
         let error = refused(&grid.to_bytes(), "value_nan.grid");
         assert!(matches!(error, GridFileError::Value { node: 5, .. }), "{error}");
+    }
+
+    #[test]
+    fn bytes_are_read_as_the_file_that_has_them_and_no_cut_of_them_is() {
+        let bytes = grid().to_bytes();
+        assert_eq!(GridSdf::parse(&bytes).unwrap(), grid());
+        for length in 0..bytes.len() {
+            let cut = GridSdf::parse(&bytes[..length]);
+            assert!(matches!(cut, Err(GridFileError::Length { .. })), "{length}: {cut:?}");
+        }
     }
 }
