@@ -33,9 +33,10 @@ pub(super) fn run(config: &Config<'_>) -> Result<Findings, CliError> {
     let mut findings = Findings::default();
     let (mut measured, mut closed) = (Vec::new(), Vec::new());
     let fall = (2.0 * ball.drop / G).sqrt();
-    for &e in &ball.restitutions {
+    for (i, &e) in ball.restitutions.iter().enumerate() {
         let (mut speed, mut time, mut sum) = (G * fall, fall, fall);
-        let mut found = Series::dots(format!("e = {e}, simulated"), vec![0.0], vec![time]);
+        let mut found =
+            Series::dots(format!("e = {e}, simulated"), vec![0.0], vec![time]).coloured(i);
         let mut exact = Series::line(format!("e = {e}, closed form"), vec![0.0], vec![time]);
         for k in 1..=ball.bounces {
             let (lasted, next) = bounce(&ball, RestitutionLaw::Exact.damping(e, speed)?, speed, e)?;

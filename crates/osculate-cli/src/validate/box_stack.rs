@@ -85,7 +85,8 @@ pub(super) fn run(config: &Config<'_>) -> Result<Findings, CliError> {
         let nanometres = |k: usize| (roll.state(k, body).center.x - a.center.x) * 1e9;
         let shown: Vec<usize> = (from..=to).step_by((to - from).div_ceil(12)).collect();
         let times: Vec<f64> = shown.iter().map(|&k| roll.time(k)).collect();
-        dots.push(Series::dots("", times, shown.iter().map(|&k| nanometres(k)).collect()));
+        let drifts = shown.iter().map(|&k| nanometres(k)).collect();
+        dots.push(Series::dots("", times, drifts).coloured(body - 1));
         let ends = vec![roll.time(from), roll.time(to)];
         lines.push(Series::line(name, ends, vec![0.0, below * span * 1e9]));
     }

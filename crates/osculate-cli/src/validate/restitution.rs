@@ -9,6 +9,9 @@ use osculate_fit::impact::Impact;
 use osculate_plot::{Axis, LineFigure, ReferenceSlope, Series};
 use serde::Deserialize;
 
+/// Place of the exact curve in the palette: black, which no method then has.
+const EXACT: usize = 6;
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Settings {
@@ -91,8 +94,9 @@ fn curve(
     let fine = geometric(grid.low, grid.high, 120);
     let exact =
         fine.iter().map(|&u| RestitutionLaw::Exact.restitution(u)).collect::<Result<_, _>>()?;
-    let mut series = vec![Series::line("exact", fine, exact)];
-    for method in Method::ALL {
+    let mut series = vec![Series::line("exact", fine, exact).coloured(EXACT)];
+    let places = (0..).filter(|&place| place != EXACT);
+    for (palette, method) in places.zip(Method::ALL) {
         let (mut x, mut y, mut worst) = (Vec::new(), Vec::new(), 0.0_f64);
         for u in geometric(grid.low, grid.high, grid.count) {
             let impact = s.impact(u, method, schedule);
@@ -110,7 +114,7 @@ fn curve(
         };
         let what = format!("largest error of e, {method_name}, {schedule_name}");
         findings.checks.push(Check::absolute(what, "", [worst, 0.0], allowed));
-        series.push(Series::line_dots(method_name, x, y));
+        series.push(Series::line_dots(method_name, x, y).coloured(palette));
     }
     let name = names::of_schedule(schedule);
     let figure = LineFigure {

@@ -78,7 +78,7 @@ pub(super) fn run(config: &Config<'_>) -> Result<Findings, CliError> {
     let loss = 1.0 - 1.5 * alpha.sin().powi(2);
     let mut findings = Findings::default();
     let mut series = Vec::new();
-    for &part in &block.releases {
+    for (i, &part) in block.releases.iter().enumerate() {
         let release = part * alpha;
         let (quarter, small) = (block.quarter(release), (1.0 / (1.0 - part)).acosh() / p);
         let roll = rock(&block, release, 3.2 * small)?;
@@ -107,8 +107,9 @@ pub(super) fn run(config: &Config<'_>) -> Result<Findings, CliError> {
                 allowed.loss,
             ),
         ]);
-        series.push(roll.series(format!("released at {part} α"), 1, |b| tilt(b) / alpha));
-        let touch = Series::dots("", vec![quarter], vec![0.0]);
+        let swing = roll.series(format!("released at {part} α"), 1, |b| tilt(b) / alpha);
+        series.push(swing.coloured(i));
+        let touch = Series::dots("", vec![quarter], vec![0.0]).coloured(i);
         series.push(touch);
     }
     let figure = LineFigure {

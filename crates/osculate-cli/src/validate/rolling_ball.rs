@@ -85,8 +85,8 @@ pub(super) fn run(config: &Config<'_>) -> Result<Findings, CliError> {
         series: vec![
             Series::line("v, closed form", times.clone(), vec![ball.speed, rolling, rolling]),
             Series::line("R ω, closed form", times, vec![0.0, rolling, rolling]),
-            dots(&roll, "v, simulated", speed),
-            dots(&roll, "R ω, simulated", turning),
+            dots(&roll, "v, simulated", speed).coloured(0),
+            dots(&roll, "R ω, simulated", turning).coloured(1),
         ],
         slopes: vec![],
     };

@@ -20,7 +20,6 @@ const CASE: f64 = 14.0;
 const VARIANT: f64 = 11.0;
 const LONGEST_NAME: f64 = 300.0;
 const DOT: f64 = 4.0;
-const MARK: Stroke = Stroke { colour: GREY, width: 1.4, dash: &[7.0, 4.0] };
 
 /// Values as dots: one line a case, one colour a variant, with upright reference marks.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -76,8 +75,8 @@ impl ComparisonFigure {
             let at = panel.across(*fraction);
             scene.path(&[(at, top), (at, bottom)], Stroke::solid(GRID, 1.0));
         }
-        for (value, _) in &self.marks {
-            panel.upright(&mut scene, *value, MARK);
+        for (index, (value, _)) in self.marks.iter().enumerate() {
+            panel.upright(&mut scene, *value, mark(index));
         }
         for (index, (name, values)) in names.iter().zip(&self.values).enumerate() {
             self.case(&mut scene, &panel, (top + row * index as f64, row), (name, values));
@@ -110,7 +109,13 @@ impl ComparisonFigure {
     fn entries(&self) -> Vec<Entry> {
         let variants = self.variants.iter().enumerate();
         let variants = variants.map(|(i, n)| Entry::new(Mark::Dots(palette::series(i).0), n));
-        let marks = self.marks.iter().map(|(_, name)| Entry::new(Mark::Line(MARK), name));
+        let marks = self.marks.iter().enumerate();
+        let marks = marks.map(|(i, (_, name))| Entry::new(Mark::Line(mark(i)), name));
         variants.chain(marks).collect()
     }
+}
+
+/// Upright reference marks differ by their dashes.
+fn mark(index: usize) -> Stroke {
+    Stroke { colour: GREY, width: 1.4, dash: palette::reference_dash(index) }
 }

@@ -40,22 +40,30 @@ pub struct Series {
     pub y: Vec<f64>,
     /// Line, dots or both.
     pub style: SeriesStyle,
+    /// Place in the palette (colour and dashes); `None` takes that of its place in the figure.
+    pub palette: Option<usize>,
 }
 
 impl Series {
     /// Series drawn as a line.
     pub fn line(name: impl Into<String>, x: Vec<f64>, y: Vec<f64>) -> Self {
-        Self { name: name.into(), x, y, style: SeriesStyle::Line }
+        Self { name: name.into(), x, y, style: SeriesStyle::Line, palette: None }
     }
 
     /// Series drawn as dots.
     pub fn dots(name: impl Into<String>, x: Vec<f64>, y: Vec<f64>) -> Self {
-        Self { name: name.into(), x, y, style: SeriesStyle::Dots }
+        Self { name: name.into(), x, y, style: SeriesStyle::Dots, palette: None }
     }
 
     /// Series drawn as a line with dots.
     pub fn line_dots(name: impl Into<String>, x: Vec<f64>, y: Vec<f64>) -> Self {
-        Self { name: name.into(), x, y, style: SeriesStyle::LineDots }
+        Self { name: name.into(), x, y, style: SeriesStyle::LineDots, palette: None }
+    }
+
+    /// With this place in the palette: two series of one case get one colour. Seven colours, then again with dashes.
+    #[must_use]
+    pub fn coloured(self, palette: usize) -> Self {
+        Self { palette: Some(palette), ..self }
     }
 }
 
@@ -126,7 +134,7 @@ impl LineFigure {
                 panel.line(scene, line, slope_stroke(index));
             }
             for (index, (series, points)) in self.series.iter().zip(&data).enumerate() {
-                draw(panel, scene, points, (series.style, index));
+                draw(panel, scene, points, (series.style, series.palette.unwrap_or(index)));
             }
         }))
     }
@@ -146,7 +154,8 @@ impl LineFigure {
 
     fn entries(&self) -> Vec<Entry> {
         let series = self.series.iter().enumerate().filter(|(_, s)| !s.name.is_empty());
-        let series = series.map(|(index, s)| Entry::new(mark(s.style, index), &s.name));
+        let series =
+            series.map(|(index, s)| Entry::new(mark(s.style, s.palette.unwrap_or(index)), &s.name));
         let slopes = self.slopes.iter().enumerate();
         let slopes = slopes.map(|(i, s)| Entry::new(Mark::Line(slope_stroke(i)), &s.label));
         series.chain(slopes).collect()
@@ -226,6 +235,24 @@ mod tests {
         assert!((order - 2.0).abs() < 1e-9, "order {order}");
         let ratio = line[0].1 / (5.0 * line[0].0.powi(2));
         assert!((ratio.log10() + 0.2).abs() < 1e-9, "ratio {ratio}");
+    }
+
+    #[test]
+    fn dots_of_a_case_have_the_colour_of_its_line() {
+        let (line, dots) = (Series::line("a", vec![], vec![]), Series::dots("b", vec![], vec![]));
+        let figure = |dots| LineFigure { series: vec![line.clone(), dots], ..Default::default() };
+        let colours = |figure: LineFigure| -> Vec<_> {
+            let of = |mark| match mark {
+                Mark::Line(stroke) | Mark::LineDots(stroke) => stroke.colour,
+                Mark::Dots(colour) => colour,
+                _ => GREY,
+            };
+            figure.entries().into_iter().map(|e| of(e.mark)).collect()
+        };
+        let own = colours(figure(dots.clone()));
+        assert_ne!(own[0], own[1]);
+        let shared = colours(figure(dots.coloured(0)));
+        assert_eq!(shared[0], shared[1]);
     }
 
     #[test]
