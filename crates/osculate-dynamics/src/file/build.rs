@@ -56,6 +56,7 @@ impl SceneFile {
         }
         let mut scene =
             Scene::new(gravity, bodies).map_err(|source| context.scene("actor", source))?;
+        warn_of_ghosts(&context, &scene);
         filter::apply(&context, self, &mut scene)?;
         scene.overrides = pairs::overrides(&context, &self.pairs, &scene)?;
         let wrenches = wrench::applied(&context, &self.wrenches, &scene, &durations)?;
@@ -74,6 +75,23 @@ impl SceneFile {
     pub fn load(path: impl AsRef<Path>) -> Result<BuiltScene, FileError> {
         let path = path.as_ref();
         Self::read(path)?.build(path.parent().unwrap_or(Path::new("")))
+    }
+}
+
+/// Bodies that fall through everything though they have a collider: no actor has samples to meet it, and they have none
+/// themselves. Before filters, which exclude pairs on purpose.
+fn warn_of_ghosts(context: &Context<'_>, scene: &Scene) {
+    for i in scene.dynamic_bodies() {
+        let body = &scene.bodies[i];
+        let met = (0..scene.bodies.len()).any(|other| scene.has_roles(other, i));
+        if body.collider.is_some() && body.samples.is_none() && !met {
+            let message = format!(
+                "actor '{}' has a collider but nothing that samples it, and no other actor has samples: it touches \
+                 nothing. Give it a shape or samples, or collider = \"none\"",
+                body.name
+            );
+            context.warn(&format!("actor[{i}].collider"), message);
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Tests of scene files.
 
 mod examples;
+mod ghosts;
 mod meshes;
 mod random;
 mod refusals;
