@@ -166,6 +166,21 @@ fn same_seed_gives_the_same_twin_and_another_seed_another() {
     assert_eq!(again.status.code(), Some(2), "a folder with data is not overwritten unasked");
 }
 
+/// Symptom: roll-outs of experiments continue after a failed stage, and such twins were written without a word.
+#[test]
+fn unconverged_stages_of_a_twin_are_counted() {
+    let t = Trial::new("unconverged-twin");
+    let experiment = t.path("experiment.toml");
+    let twin = t.json(&["--json", "twin", &experiment, "--out", &t.path("good")]);
+    assert_eq!(twin["unconverged_stages"], 0);
+    let scene = std::fs::read_to_string(t.path("scene.toml")).unwrap();
+    let lax =
+        scene.replacen("[solver]\n", "[solver]\niterations = 1\non_failure = \"continue\"\n", 1);
+    std::fs::write(t.path("scene.toml"), lax).unwrap();
+    let twin = t.json(&["--json", "twin", &experiment, "--out", &t.path("bad")]);
+    assert!(twin["unconverged_stages"].as_u64().unwrap() > 0, "{twin}");
+}
+
 #[test]
 fn wrong_experiments_are_refused_with_file_field_value_and_what_is_allowed() {
     let t = Trial::new("wrong");

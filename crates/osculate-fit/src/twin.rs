@@ -116,16 +116,18 @@ impl TwinFile {
     }
 }
 
-/// Tosses with noise, and the true velocities at their starts.
+/// Tosses with noise, and the true velocities at their starts; and how many stages of their roll-outs did not converge.
 ///
 /// # Errors
 /// Where a number is out of range or a simulation fails.
-pub fn make(model: &Model, twin: &TwinFile) -> Result<Vec<Toss>, TwinError> {
+pub fn make(model: &Model, twin: &TwinFile) -> Result<(Vec<Toss>, usize), TwinError> {
     twin.check()?;
-    (0..twin.tosses).map(|i| toss(model, twin, i)).collect()
+    let made: Result<Vec<_>, _> = (0..twin.tosses).map(|i| toss(model, twin, i)).collect();
+    let (tosses, unconverged): (Vec<Toss>, Vec<usize>) = made?.into_iter().unzip();
+    Ok((tosses, unconverged.iter().sum()))
 }
 
-fn toss(model: &Model, twin: &TwinFile, i: usize) -> Result<Toss, TwinError> {
+fn toss(model: &Model, twin: &TwinFile, i: usize) -> Result<(Toss, usize), TwinError> {
     // Each toss has its own stream, so a longer twin starts with the same tosses.
     let mut rng = StdRng::seed_from_u64(twin.seed.wrapping_mul(1_000_003).wrapping_add(i as u64));
     let mut between = |[low, high]: [f64; 2]| low + (high - low) * rng.random::<f64>();
@@ -144,12 +146,12 @@ fn toss(model: &Model, twin: &TwinFile, i: usize) -> Result<Toss, TwinError> {
         velocity: Vector3::new(speed * heading.cos(), speed * heading.sin(), -fall),
         angular_velocity: axis * (spin / axis.norm().max(1e-12)),
     };
-    let exact = roll(model, &toss)?;
+    let (exact, unconverged) = roll(model, &toss)?;
     let mut measured: Vec<Pose> = exact.iter().map(|p| noisy(p, twin, &mut rng)).collect();
     if twin.exact_start {
         measured[0] = exact[0];
     }
-    Ok(Toss { measured, ..toss })
+    Ok((Toss { measured, ..toss }, unconverged))
 }
 
 fn noisy(pose: &Pose, twin: &TwinFile, rng: &mut impl Rng) -> Pose {
@@ -161,8 +163,8 @@ fn noisy(pose: &Pose, twin: &TwinFile, rng: &mut impl Rng) -> Pose {
     pose.incremented(&shift, &turn)
 }
 
-/// Poses of a toss rolled out from its start with the scene's own parameters.
-fn roll(model: &Model, toss: &Toss) -> Result<Vec<Pose>, TwinError> {
+/// Poses of a toss rolled out from its start with the scene's own parameters, and its unconverged stages.
+fn roll(model: &Model, toss: &Toss) -> Result<(Vec<Pose>, usize), TwinError> {
     let frames = toss.times.len();
     let start = (&toss.measured[0], toss.velocity, toss.angular_velocity);
     let simulator = model.simulator(toss, 0..frames, start)?;
@@ -170,12 +172,13 @@ fn roll(model: &Model, toss: &Toss) -> Result<Vec<Pose>, TwinError> {
     let trajectory =
         simulator.run(&parameters).map_err(|source| TwinError::Run { id: toss.id, source })?;
     let center = parameters.bodies[model.body].center;
-    Ok((0..frames)
+    let poses = (0..frames)
         .map(|k| {
             let y = trajectory.path.state(k * model.substeps)[model.body].kinematics(&center);
             Pose { position: y.position, rotation: y.rotation }
         })
-        .collect())
+        .collect();
+    Ok((poses, trajectory.unconverged()))
 }
 
 /// Writes tosses as a data folder: `tosses/*.csv`, `metadata.json`, `split.json`, `twin.json` (how it was made).

@@ -53,21 +53,26 @@ pub fn run(args: &Args) -> Result<Report, CliError> {
             std::io::Error::other("the folder is not empty; --overwrite replaces what is in it"),
         ));
     }
-    let tosses = twin::make(&experiment.model, &settings)?;
+    let (tosses, unconverged) = twin::make(&experiment.model, &settings)?;
     let truth = truth(&experiment)?;
     twin::write(&tosses, &experiment.model, &settings, &truth, &folder)?;
     let values: Vec<String> = truth.iter().map(|(p, x)| format!("  {p} = {x}")).collect();
+    let mut text = format!(
+        "{} tosses of {} frames written to {} (seed {})\ntrue parameters\n{}",
+        tosses.len(),
+        settings.frames,
+        folder.display(),
+        settings.seed,
+        values.join("\n")
+    );
+    if unconverged > 0 {
+        text += &format!("\nWARNING: {unconverged} stages did not converge");
+    }
     Ok(Report {
-        text: format!(
-            "{} tosses of {} frames written to {} (seed {})\ntrue parameters\n{}",
-            tosses.len(),
-            settings.frames,
-            folder.display(),
-            settings.seed,
-            values.join("\n")
-        ),
+        text,
         json: json!({
             "folder": folder, "tosses": tosses.len(), "seed": settings.seed,
+            "unconverged_stages": unconverged,
             "parameters": truth.iter().cloned().collect::<std::collections::BTreeMap<_, _>>(),
         }),
         agrees: true,
