@@ -24,6 +24,9 @@ pub(super) struct Assembled {
     pub(super) residual: Form,
     /// `M` \[N/m\].
     pub(super) corrected: Square,
+    /// What rounding of the elastic part leaves in both, relative to them \[–\]: the larger of `ε‖r_e‖/‖r_d‖`
+    /// and `ε‖K_e‖/‖M‖`.
+    pub(super) rounding: f64,
 }
 
 /// Residual and corrected matrix of a pair at a stage, full less frictionless and undamped.
@@ -45,8 +48,13 @@ pub(super) fn dissipative(
         block += half;
     }
     let units = units(model);
-    corrected.component_mul_assign(&(units * units.transpose()));
-    Assembled { residual: residual.component_mul(&units), corrected }
+    let both = units * units.transpose();
+    corrected.component_mul_assign(&both);
+    let residual = residual.component_mul(&units);
+    let lost = |elastic: f64, left: f64| f64::EPSILON * elastic / left.max(f64::MIN_POSITIVE);
+    let rounding = lost(elastic.component_mul(&units).norm(), residual.norm())
+        .max(lost(k_elastic.component_mul(&both).norm(), corrected.norm()));
+    Assembled { residual, corrected, rounding }
 }
 
 fn assemble(

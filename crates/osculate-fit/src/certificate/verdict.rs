@@ -116,6 +116,7 @@ mod tests {
             causes: CAUSES.map(|name| Cause { name, share: breaking }).to_vec(),
             unexplained: 0.0,
             residual_mismatch: 0.0,
+            rounded: 0,
             by_unknowns: [0.0; 4],
             pairs: Vec::new(),
         }

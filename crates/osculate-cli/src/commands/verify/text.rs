@@ -103,6 +103,7 @@ fn witnesses(c: &Certificate) -> String {
         "curl, matrix",
         "distance",
         "residual",
+        "rounded",
     ]);
     rows.extend(c.own_rows().map(|row| {
         let (m, d) = (&row.measured, &row.measured.differences);
@@ -117,9 +118,11 @@ fn witnesses(c: &Certificate) -> String {
             number(m.curl.assembled),
             number(m.curl.mismatch),
             number(m.residual_mismatch),
+            m.rounded.to_string(),
         ]
     }));
-    table::render(&rows, &[false, true, true, true, true, true, true, true, true, true])
+    let numbers = [true; 10];
+    table::render(&rows, &[&[false], numbers.as_slice()].concat())
 }
 
 fn causes(c: &Certificate) -> String {
