@@ -1,6 +1,7 @@
 //! The only place that prints.
 
 use indicatif::{ProgressBar, ProgressStyle};
+use osculate_dynamics::file::SceneWarning;
 use serde_json::Value;
 use std::error::Error;
 use std::io::Write;
@@ -14,6 +15,22 @@ pub struct Report {
     pub json: Value,
     /// Whether every check agrees.
     pub agrees: bool,
+}
+
+impl Report {
+    /// With what is doubtful about the scene: lines at the end of the text, a list `warnings` in the JSON.
+    #[must_use]
+    pub(crate) fn with_warnings(mut self, warnings: &[SceneWarning]) -> Self {
+        let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+        for warning in &warnings {
+            if !self.text.ends_with('\n') {
+                self.text.push('\n');
+            }
+            self.text += &format!("warning: {warning}\n");
+        }
+        self.json["warnings"] = warnings.into();
+        self
+    }
 }
 
 /// Where and how to print.

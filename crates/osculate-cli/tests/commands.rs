@@ -145,8 +145,12 @@ fn repairs_of_a_mesh_are_said_aloud() {
     let said = "actor[1].shape.mesh: 'tetrahedron.obj' has 1 triangles of 1 pieces that disagree";
     let simulated = osculate(&["simulate", &scene, "--out", out.to_str().unwrap()]);
     assert!(stdout(&simulated).contains(said), "{}", stdout(&simulated));
-    let checked = json(&osculate(&["gradcheck", &scene, "--json"]));
-    assert!(checked["warnings"][0].as_str().unwrap().contains(said), "{checked}");
+    for command in ["gradcheck", "parameters"] {
+        let text = stdout(&osculate(&[command, &scene]));
+        assert!(text.contains(said), "{text}");
+        let checked = json(&osculate(&[command, &scene, "--json"]));
+        assert!(checked["warnings"][0].as_str().unwrap().contains(said), "{checked}");
+    }
 }
 
 #[test]

@@ -120,10 +120,8 @@ pub fn run(args: &Args, console: &Console) -> Result<Report, CliError> {
         args.near_distance,
         args.near_alignment,
     )?;
-    let mut report = report(args, value, &rows, near, trajectory.unconverged());
-    let warnings: Vec<String> = scene.warnings.iter().map(ToString::to_string).collect();
-    warnings.iter().for_each(|warning| report.text += &format!("warning: {warning}\n"));
-    report.json["warnings"] = json!(warnings);
+    let report = report(args, value, &rows, near, trajectory.unconverged());
+    let mut report = report.with_warnings(&scene.warnings);
     if args.trust {
         trust::append(&mut report, &scene, &scales, args)?;
     }

@@ -39,9 +39,10 @@ pub fn run(args: &Args) -> Result<Report, CliError> {
         rows.push(vec![entry.path.clone(), value.to_string(), entry.unit.to_owned()]);
         listed.push(json!({ "path": entry.path, "unit": entry.unit, "value": value }));
     }
-    Ok(Report {
+    let report = Report {
         text: table::render(&rows, &[false, true, false]).trim_end().to_owned(),
         json: json!({ "scene": path, "parameters": listed }),
         agrees: true,
-    })
+    };
+    Ok(report.with_warnings(&scene.warnings))
 }

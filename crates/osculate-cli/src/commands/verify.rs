@@ -65,7 +65,8 @@ pub fn run(args: &Args) -> Result<Report, CliError> {
     }
     let mut json = serde_json::to_value(&certificate).unwrap_or(Value::Null);
     json["agrees"] = certificate.agrees().into();
-    Ok(Report { text: text::render(&certificate), json, agrees: certificate.agrees() })
+    let report = Report { text: text::render(&certificate), json, agrees: certificate.agrees() };
+    Ok(report.with_warnings(&scene.warnings))
 }
 
 fn figure(folder: &Path, certificate: &Certificate) -> Result<(), CliError> {
