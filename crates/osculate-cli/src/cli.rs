@@ -1,8 +1,9 @@
 //! The command line.
 
+use crate::CliError;
 use crate::commands::Command;
 use crate::console::{self, Console};
-use clap::Parser;
+use clap::{Arg, CommandFactory, FromArgMatches, Parser};
 use std::process::ExitCode;
 
 /// Differentiable simulation of rigid bodies in compliant contact, and identification of contact
@@ -39,18 +40,34 @@ Examples:
 
 `osculate <COMMAND> --help` says more about each command.";
 
+/// Options take negative numbers, so that one out of range is refused with its name, its value and what is allowed; the
+/// parser alone would take `-1` for an unknown option.
+fn parse() -> Cli {
+    let negative = |arg: Arg| {
+        let number = arg.get_action().takes_values() && !arg.is_positional();
+        if number { arg.allow_negative_numbers(true) } else { arg }
+    };
+    let command = Cli::command().mut_subcommands(|c| c.mut_args(negative));
+    Cli::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit())
+}
+
 /// Parses the arguments, runs, prints; the exit code is documented in `--help`.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = parse();
     let console = Console { json: cli.json };
-    match cli.command.run(&console) {
-        Ok(report) => {
-            console.print(&report);
-            ExitCode::from(u8::from(!report.agrees))
+    let outcome = cli.command.run(&console).and_then(|report| {
+        console.print(&report)?;
+        Ok(u8::from(!report.agrees))
+    });
+    // An interrupted command still says what it found.
+    let outcome = match outcome {
+        Err(CliError::Interrupted { folder, report }) => {
+            console.print(&report).and_then(|()| Err(CliError::Interrupted { folder, report }))
         }
-        Err(error) => {
-            console::print_error(&error);
-            ExitCode::from(error.exit_code())
-        }
-    }
+        other => other,
+    };
+    ExitCode::from(outcome.unwrap_or_else(|error| {
+        console::print_error(&error);
+        error.exit_code()
+    }))
 }

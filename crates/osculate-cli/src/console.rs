@@ -1,10 +1,11 @@
 //! The only place that prints.
 
+use crate::CliError;
 use indicatif::{ProgressBar, ProgressStyle};
 use osculate_dynamics::file::SceneWarning;
 use serde_json::Value;
 use std::error::Error;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 
 /// What a command has to say.
 #[derive(Clone, Debug)]
@@ -42,14 +43,23 @@ pub struct Console {
 
 impl Console {
     /// Prints a report on standard output.
-    pub fn print(&self, report: &Report) {
+    ///
+    /// # Errors
+    /// Where it cannot be written (a full disk, say).
+    pub fn print(&self, report: &Report) -> Result<(), CliError> {
         let mut out = std::io::stdout().lock();
-        // A reader that has seen enough closes the pipe: no reason to fail.
-        let _ = if self.json {
+        let written = if self.json {
             writeln!(out, "{:#}", report.json)
         } else {
             writeln!(out, "{}", report.text.trim_end())
         };
+        match written.and_then(|()| out.flush()) {
+            // A reader that has seen enough closes the pipe: no reason to fail.
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                Err(CliError::io("write to", "standard output".as_ref(), error))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// A progress bar on standard error; silent off a terminal.
@@ -58,6 +68,11 @@ impl Console {
         let style = ProgressStyle::with_template("{msg} {bar:30} {pos}/{len} {eta}");
         bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
     }
+}
+
+/// Prints a warning on standard error: where no report follows that could hold it.
+pub(crate) fn print_warning(warning: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "warning: {warning}");
 }
 
 /// Prints an error with its causes on standard error.

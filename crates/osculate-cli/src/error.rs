@@ -1,5 +1,6 @@
 //! What can go wrong in a command, and the exit code it gives.
 
+use crate::Report;
 use osculate_contact::ContactError;
 use osculate_dynamics::file::FileError;
 use osculate_dynamics::{RunError, SceneError};
@@ -85,6 +86,9 @@ pub enum CliError {
     /// A roll-out that failed after some steps, which were written.
     #[error("{source}; the {steps} steps before it are in {}", folder.display())]
     Stopped { steps: usize, folder: PathBuf, source: Box<RunError> },
+    /// A fit that was interrupted; its report says what was found so far.
+    #[error("interrupted: the best point so far is in {}", folder.display())]
+    Interrupted { folder: PathBuf, report: Box<Report> },
     /// A parameter that the scene does not have, or whose value is at the edge of its range.
     #[error("no parameter '{found}' that can change to both sides, there are: {known}")]
     UnknownParameter { found: String, known: String },
@@ -97,10 +101,11 @@ pub enum CliError {
 }
 
 impl CliError {
-    /// 1 where a roll-out failed, else 2: the input is not valid.
+    /// 1 where a roll-out failed, 130 after an interrupt, else 2: the input is not valid.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Stopped { .. } => 1,
+            Self::Interrupted { .. } => 130,
             Self::Config { source, .. } => source.exit_code(),
             Self::Impact(error) if matches!(**error, ImpactError::Run(RunError::Step(_))) => 1,
             Self::Run(error) if matches!(**error, RunError::Step(_)) => 1,

@@ -68,7 +68,10 @@ fn simulate_writes_what_it_says() {
         assert!((x.as_f64().unwrap() - last[2 + k]).abs() < 1e-15);
     }
     assert_eq!(lines("energies.csv").len(), 402);
-    assert_eq!(lines("solver.csv").len(), 401);
+    // Steps were counted from 0 here and from 1 elsewhere, so that rows of one step did not match.
+    let solver = lines("solver.csv");
+    assert_eq!(solver.len(), 401);
+    assert!(solver[1].starts_with("1,0,") && solver[400].starts_with("400,0,"), "{}", solver[1]);
     let contacts = lines("contacts.csv");
     let columns = contacts[0].split(',').count();
     assert!(contacts.len() > 400 && contacts.iter().all(|l| l.split(',').count() == columns));
@@ -151,6 +154,56 @@ fn repairs_of_a_mesh_are_said_aloud() {
         let checked = json(&osculate(&[command, &scene, "--json"]));
         assert!(checked["warnings"][0].as_str().unwrap().contains(said), "{checked}");
     }
+}
+
+/// The command returned at the failed step, before the report that says the warnings.
+#[test]
+fn warnings_of_a_scene_are_said_though_a_step_fails() {
+    let folder = scratch("failing_repaired");
+    let mesh = fs::read_to_string(example("tetrahedron.obj")).unwrap();
+    write(&folder, "tetrahedron.obj", &mesh.replace("f 3 1 4", "f 1 3 4"));
+    let text = fs::read_to_string(example("tetrahedron.toml")).unwrap();
+    let text = text.replace("duration = 0.2", "duration = 0.2\niterations = 1");
+    let (scene, out) = (write(&folder, "tetrahedron.toml", &text), folder.join("out"));
+    let output = osculate(&["simulate", &scene, "--out", out.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let message = stderr(&output);
+    let warned = message.find("warning: actor[1].shape.mesh: 'tetrahedron.obj' has 1 triangles");
+    assert!(warned.unwrap() < message.find("error: ").unwrap(), "{message}");
+}
+
+/// They were taken, and ignored: without --trust nothing reads them.
+#[test]
+fn options_of_trust_are_refused_without_it() {
+    let scene = example("tetrahedron.toml");
+    for [option, value] in
+        [["--out", "x"], ["--parameter", "slope.mu"], ["--sigma", "0.1"], ["--grids", "3"]]
+    {
+        let output = osculate(&["gradcheck", &scene, option, value]);
+        assert_refused(&output, 2, &["--trust"]);
+    }
+}
+
+/// The error of writing was dropped, for the sake of readers that close the pipe early.
+#[cfg(target_os = "linux")]
+#[test]
+fn standard_output_that_is_full_is_an_error() {
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_osculate"))
+        .args(["parameters", &example("sliding_block.toml")])
+        .stdout(full)
+        .output()
+        .unwrap();
+    assert_refused(&output, 2, &["standard output"]);
+}
+
+/// The message was the bare cause, without what was attempted; that of --config read "'x for all experiments'".
+#[test]
+fn messages_say_what_was_attempted_and_what_is_allowed() {
+    let output = osculate(&["parameters", "no/scene.toml"]);
+    assert_refused(&output, 2, &["cannot read no/scene.toml"]);
+    let output = osculate(&["validate", "--config", "x.toml"]);
+    assert_refused(&output, 2, &["--config is 'x.toml', allowed: only with the name of one"]);
 }
 
 #[test]

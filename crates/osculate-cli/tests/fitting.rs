@@ -150,6 +150,42 @@ fn size_and_edge_radius_of_the_tossed_cube_are_found_within_three_standard_error
     }
 }
 
+/// Profiles that an interrupt cut short looked final, and the exit code was 0. The profiles here would take hours.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_fit_marks_unfinished_profiles_and_ends_with_130() {
+    let t = Trial::new("interrupted");
+    t.json(&["--json", "twin", &t.path("experiment.toml")]);
+    let long = EXPERIMENT.replace("points = 2\niterations = 1", "points = 100000\niterations = 50");
+    std::fs::write(t.folder.join("long.toml"), long).unwrap();
+    let out = t.path("out");
+    let fit = Command::new(env!("CARGO_BIN_EXE_osculate"))
+        .args(["--json", "fit", &t.path("long.toml"), "--out", &out, "--no-figures"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The handler is set right after the folder is made.
+    while !Path::new(&out).exists() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    let sent = Command::new("kill").args(["-INT", &fit.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let output = fit.wait_with_output().unwrap();
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(130), "{message}");
+    assert!(message.contains("interrupted"), "{message}");
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    for parameter in document["report"]["parameters"].as_array().unwrap() {
+        let statement = parameter["statement"].as_str().unwrap();
+        assert!(statement.ends_with("(profile not finished)"), "{statement}");
+        assert!(parameter["estimate"].is_null() && parameter["verdict"].is_null(), "{parameter}");
+    }
+    let summary = std::fs::read_to_string(Path::new(&out).join("summary.txt")).unwrap();
+    assert!(summary.contains("(profile not finished)"), "{summary}");
+}
+
 #[test]
 fn same_seed_gives_the_same_twin_and_another_seed_another() {
     let t = Trial::new("twin");

@@ -46,6 +46,10 @@ fn numbers_out_of_range_are_refused_with_name_and_value() {
         (&["--e", "0", "--speed", "1"], &["e is 0", "in (0, 1]"]),
         (&["--e", "0.5", "--speed", "0"], &["v is 0", "> 0 m/s"]),
         (&["--c-n=-1", "--speed", "1"], &["c_n v is -1", ">= 0"]),
+        // Negative numbers were taken for options that do not exist.
+        (&["--e", "-0.1", "--speed", "1"], &["e is -0.1", "in (0, 1]"]),
+        (&["--e", "0.5", "--speed", "-1"], &["v is -1", "> 0 m/s"]),
+        (&["--e", "0.5", "--speed", "1", "--mass", "-2e-3"], &["mass is -0.002"]),
         (&["--e", "0.5", "--speed", "1", "--mass", "0"], &["mass is 0"]),
         (&["--e", "0.5", "--speed", "1", "--k=-1"], &["k is -1", "> 0"]),
         (&["--e", "0.5", "--speed", "1", "--dt", "nan"], &["time step is NaN"]),
@@ -56,4 +60,22 @@ fn numbers_out_of_range_are_refused_with_name_and_value() {
     for wrong in [&["--speed", "1"][..], &["--e", "0.5", "--c-n", "1", "--speed", "1"]] {
         assert_eq!(osculate(&[&["restitution"], wrong].concat()).status.code(), Some(2));
     }
+}
+
+/// Six decimals show no digit of a small coefficient, and a plain `{}` three hundred zeros of a tiny one.
+#[test]
+fn small_numbers_are_shown_with_their_digits() {
+    let shown = |e: &str, speed: &str| {
+        let output = osculate(&["restitution", "--e", e, "--speed", speed, "--phases", "1"]);
+        (stdout(&output), stderr(&output))
+    };
+    let (text, said) = shown("0.5", "1e6");
+    let exact =
+        text.lines().find(|line| line.starts_with("exact")).unwrap_or_else(|| panic!("{said}"));
+    let c_n: f64 = exact.split_whitespace().nth(1).unwrap().parse().unwrap();
+    let u = c_n * 1e6;
+    assert!((u * 1.5 - ((1.0 + u) / (1.0 - 0.5 * u)).ln()).abs() < 1e-5, "{exact}");
+    let (text, said) = shown("1e-300", "1");
+    assert!(text.contains("1e-300") || said.contains("1e-300"), "{text}{said}");
+    assert!(text.lines().chain(said.lines()).all(|line| line.len() < 200), "{text}{said}");
 }

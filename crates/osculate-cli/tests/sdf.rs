@@ -47,6 +47,30 @@ fn grid_is_measured_written_and_used_by_a_scene() {
     assert!(simulated.status.success(), "{}", stderr(&simulated));
 }
 
+/// The warning on a mesh in millimetres says to scale it, and no option did. The mesh after `--delta` was taken for one
+/// of its numbers.
+#[test]
+fn a_mesh_in_millimetres_is_scaled_and_may_follow_the_options() {
+    let folder = scratch("sdf_scale");
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    write(&folder, "m.obj", CUBE);
+    write(&folder, "mm.obj", &CUBE.replace("0.05", "50"));
+    let grid = |args: &[&str]| {
+        let output = osculate(&[&["sdf", "--json"], args].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+        json(&output)
+    };
+    let metres = grid(&["--delta", "0.5", &path("m.obj")]);
+    let scaled = grid(&["--scale", "0.001", "--delta", "0.5,0.5,0.5", &path("mm.obj")]);
+    assert_eq!(metres["cells"], scaled["cells"]);
+    assert_eq!(scaled["warnings"], serde_json::json!([]));
+    let upper = |report: &serde_json::Value| report["upper_m"][0].as_f64().unwrap();
+    assert!((upper(&metres) - upper(&scaled)).abs() < 1e-15);
+    let refused = ["sdf", &path("mm.obj"), "--scale", "-1"];
+    assert_refused(&osculate(&refused), 2, &["scale", "-1", "> 0"]);
+    assert_refused(&osculate(&["sdf", &path("m.obj"), "--padding", "-1"]), 2, &["padding", "-1"]);
+}
+
 #[test]
 fn meshes_and_options_that_do_not_do_are_refused() {
     let folder = scratch("sdf_refused");
@@ -55,7 +79,7 @@ fn meshes_and_options_that_do_not_do_are_refused() {
     write(&folder, "cube.obj", CUBE);
     let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
     assert_refused(&osculate(&["sdf", &path("open.obj")]), 2, &["not closed", "0→1 at"]);
-    let two = ["sdf", &path("cube.obj"), "--delta", "0.1", "0.2"];
+    let two = ["sdf", &path("cube.obj"), "--delta", "0.1,0.2"];
     assert_refused(&osculate(&two), 2, &["delta", "one number, or three"]);
     let tiny = ["sdf", &path("cube.obj"), "--mode", "explicit", "--delta", "1e-6"];
     assert_refused(&osculate(&tiny), 2, &["cells of a grid", "at most 1000000000"]);

@@ -63,7 +63,7 @@ pub enum ImpactError {
     },
     /// No step holds the tolerance.
     #[error(
-        "no step down to {finest:.2e} s keeps the restitution within {tolerance} of {target}: there it is off by {error:.2e}"
+        "no step down to {finest:.2e} s keeps the restitution within {tolerance:?} of {target:?}: there it is off by {error:.2e}"
     )]
     NoStep {
         /// The finest step tried \[s\].

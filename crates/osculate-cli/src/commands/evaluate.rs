@@ -5,7 +5,7 @@ use osculate_fit::experiment::{Experiment, PartName};
 use osculate_fit::parameter::FreeParameter;
 use osculate_fit::problem::{Horizon, InitialState, Problem};
 use osculate_fit::recording::{Dataset, Evaluation};
-use osculate_fit::report;
+use osculate_fit::report::{self, number};
 use serde::Deserialize;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -137,10 +137,10 @@ fn coordinates(file: &Path, parameters: &[FreeParameter]) -> Result<Vec<f64>, Cl
 fn text(e: &Evaluation, unconverged: usize, each: bool) -> String {
     let (p, r) = (&e.position_error_percent, &e.rotation_error_deg);
     let mut text = format!(
-        "{} tosses\nloss            {:.4}\nposition error  {:.2} ± {:.2} % of the width, median {:.2}\n\
+        "{} tosses\nloss            {}\nposition error  {:.2} ± {:.2} % of the width, median {:.2}\n\
          rotation error  {:.2} ± {:.2} deg, median {:.2}",
         e.tosses.len(),
-        e.loss,
+        number(e.loss),
         p.mean,
         p.std,
         p.median,
@@ -155,8 +155,11 @@ fn text(e: &Evaluation, unconverged: usize, each: bool) -> String {
         text += "\n\n  toss      loss   position %   rotation deg";
         for t in &e.tosses {
             text += &format!(
-                "\n  {:>4} {:>9.4} {:>12.2} {:>14.2}",
-                t.id, t.loss, t.position_error_percent, t.rotation_error_deg
+                "\n  {:>4} {:>9} {:>12.2} {:>14.2}",
+                t.id,
+                number(t.loss),
+                t.position_error_percent,
+                t.rotation_error_deg
             );
         }
     }

@@ -87,9 +87,6 @@ fn short(path: &str) -> String {
 }
 
 fn profiles(report: &Report, fit: &Fit) -> Option<ProfileFigure> {
-    if report.profiles.is_empty() {
-        return None;
-    }
     let log = |path: &str| {
         fit.problem
             .parameters()
@@ -97,32 +94,37 @@ fn profiles(report: &Report, fit: &Fit) -> Option<ProfileFigure> {
             .find(|p| p.path == path)
             .is_none_or(|p| p.scale == Scale::Log)
     };
-    let parameters = report.profiles.iter().map(|p| {
-        let axis = if log(&p.path) {
-            Axis::log(short(&p.path), p.unit.clone())
-        } else {
-            Axis::linear(short(&p.path), p.unit.clone())
-        };
-        let verdict = match p.verdict {
-            Verdict::Point { lower, upper } => PlotVerdict::Point { lower, upper },
-            Verdict::Interval { lower, upper } => PlotVerdict::Interval { lower, upper },
-            Verdict::LowerBound { lower } => PlotVerdict::LowerBound(lower),
-            Verdict::UpperBound { upper } => PlotVerdict::UpperBound(upper),
-            Verdict::Undetermined => PlotVerdict::Undetermined,
-        };
-        ParameterProfile {
-            axis,
-            values: p.values.clone(),
-            losses: p.losses.clone(),
-            estimate: p.best,
-            verdict,
-        }
-    });
-    Some(ProfileFigure {
+    let parameters: Vec<_> = report
+        .profiles
+        .iter()
+        .filter_map(|p| {
+            let axis = if log(&p.path) {
+                Axis::log(short(&p.path), p.unit.clone())
+            } else {
+                Axis::linear(short(&p.path), p.unit.clone())
+            };
+            // An interrupted profile has no verdict, and is not drawn: it would look finished.
+            let verdict = match p.verdict? {
+                Verdict::Point { lower, upper } => PlotVerdict::Point { lower, upper },
+                Verdict::Interval { lower, upper } => PlotVerdict::Interval { lower, upper },
+                Verdict::LowerBound { lower } => PlotVerdict::LowerBound(lower),
+                Verdict::UpperBound { upper } => PlotVerdict::UpperBound(upper),
+                Verdict::Undetermined => PlotVerdict::Undetermined,
+            };
+            Some(ParameterProfile {
+                axis,
+                values: p.values.clone(),
+                losses: p.losses.clone(),
+                estimate: p.best,
+                verdict,
+            })
+        })
+        .collect();
+    (!parameters.is_empty()).then(|| ProfileFigure {
         title: "Loss along each parameter, the others optimal".into(),
         loss: Axis::linear("mean loss a toss", ""),
         threshold: None,
-        parameters: parameters.collect(),
+        parameters,
     })
 }
 

@@ -37,13 +37,14 @@ Examples:
   osculate fit experiments/cube_toss/experiment.toml --data data/cube_tosses --out results/cube
   osculate fit experiments/cube_toss/experiment.toml --threads 1 --json
 
-Ctrl-C ends the fit and reports the best point so far; a second one ends the program.
+Ctrl-C ends the fit and reports the best point so far, with exit code 130; a second one ends the program.
 Where the folder has a split.json, the part named in the experiment (train) is fitted.";
 
 /// Runs it.
 ///
 /// # Errors
-/// Where the experiment or the recordings are wrong, every start fails, or the results cannot be written.
+/// Where the experiment or the recordings are wrong, every start fails, the results cannot be written, or the fit was
+/// interrupted: then the error carries the report.
 pub fn run(args: &Args, console: &Console) -> Result<Report, CliError> {
     let experiment = Experiment::read(&args.experiment)?;
     let data = Dataset::open(experiment.data_folder(args.data.as_deref()))?;
@@ -75,11 +76,15 @@ pub fn run(args: &Args, console: &Console) -> Result<Report, CliError> {
     if !args.no_figures {
         figures::write(&out.join("figures"), &report, &fitted)?;
     }
-    Ok(Report {
+    let found = Report {
         text: format!("{summary}\nwritten to {}", out.display()),
         json: json!({ "out": out, "report": json }),
         agrees: true,
-    })
+    };
+    if report.interrupted {
+        return Err(CliError::Interrupted { folder: out, report: Box::new(found) });
+    }
+    Ok(found)
 }
 
 /// Set by the first Ctrl-C; the second one ends the program with 130.
@@ -121,12 +126,16 @@ impl Bar {
             seen.1 = seen.1.min(p.loss);
         }
         self.bar.set_position(seen.0.iter().sum::<usize>() as u64);
-        let best = if seen.1.is_finite() { format!(", best {:.4}", seen.1) } else { String::new() };
+        let best = if seen.1.is_finite() {
+            format!(", best {}", report::number(seen.1))
+        } else {
+            String::new()
+        };
         self.bar.set_message(format!(
-            "start {} stage {} loss {:.4}{best}",
+            "start {} stage {} loss {}{best}",
             p.start + 1,
             p.stage + 1,
-            p.loss
+            report::number(p.loss)
         ));
     }
 

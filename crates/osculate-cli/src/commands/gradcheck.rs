@@ -41,17 +41,17 @@ pub struct Args {
     #[arg(long)]
     pub trust: bool,
     /// Relative standard error of the parameters, for --trust
-    #[arg(long, value_name = "S", default_value_t = 0.01, value_parser = positive)]
+    #[arg(long, value_name = "S", default_value_t = 0.01, value_parser = positive, requires = "trust")]
     pub sigma: f64,
     /// Ask --trust about this parameter only; may be given several times
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", requires = "trust")]
     pub parameter: Vec<String>,
     /// Time grids of --trust, each with half the step of the one before
-    #[arg(long, value_name = "N", default_value_t = GRIDS as u64,
+    #[arg(long, value_name = "N", default_value_t = GRIDS as u64, requires = "trust",
           value_parser = clap::value_parser!(u64).range(2..=MOST_GRIDS as u64))]
     pub grids: u64,
     /// Write the figure of --trust (settling.png, settling.svg) into this folder
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", requires = "trust")]
     pub out: Option<PathBuf>,
 }
 

@@ -124,6 +124,11 @@ fn impact(args: &Args, damping: f64) -> Impact {
     Impact { mass, area, speed, contact, method: args.method, schedule: args.schedule }
 }
 
+/// Six decimals, scientific where they would show fewer than four digits, or more than six before the point.
+fn number(x: f64) -> String {
+    if x == 0.0 || (1e-3..1e6).contains(&x.abs()) { format!("{x:.6}") } else { format!("{x:.6e}") }
+}
+
 fn report(args: &Args, found: &Found) -> Report {
     let v = args.speed;
     let [u, approximate] = found.u;
@@ -132,28 +137,31 @@ fn report(args: &Args, found: &Found) -> Report {
     // The exact e of the rational c_n is what the formula's error costs.
     let shown = RestitutionLaw::Exact.restitution(approximate);
     for (name, u, e) in [("exact", u, Ok(found.e)), ("rational", approximate, shown.clone())] {
-        let e = e.map_or_else(|error| error.to_string(), |e| format!("{e:.6}"));
-        rows.push(row([name, &format!("{:.6}", u / v), &e]));
+        let e = e.map_or_else(|error| error.to_string(), |e| number(e));
+        rows.push(row([name, &number(u / v), &e]));
     }
     let mut text = table::render(&rows, &[false, true, true]);
     let (method, schedule) = (names::of_method(args.method), names::of_schedule(args.schedule));
     text += &format!("\n{method}, {schedule} load, {} phases of the impact\n", args.phases);
     text += &match &found.band {
         Ok(b) => format!(
-            "  at {:e} s      e in [{:.6}, {:.6}], off by at most {:.1e}\n",
+            "  at {:e} s      e in [{}, {}], off by at most {:.1e}\n",
             args.dt,
-            b.low,
-            b.high,
+            number(b.low),
+            number(b.high),
             b.error(found.e)
         ),
         Err(error) => format!("  at {:e} s      {error}\n", args.dt),
     };
     text += &match &found.step {
         Ok(s) => format!(
-            "  within {}    {:.3e} s: e in [{:.6}, {:.6}]\n",
-            args.tolerance, s.dt, s.band.low, s.band.high
+            "  within {:?}    {:.3e} s: e in [{}, {}]\n",
+            args.tolerance,
+            s.dt,
+            number(s.band.low),
+            number(s.band.high)
         ),
-        Err(error) => format!("  within {}    {error}\n", args.tolerance),
+        Err(error) => format!("  within {:?}    {error}\n", args.tolerance),
     };
     let json = json!({
         "e": found.e,

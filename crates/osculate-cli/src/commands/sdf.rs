@@ -28,19 +28,22 @@ const DRAWN: usize = 160;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub struct Args {
-    /// Mesh, .obj or .stl, in metres
+    /// Mesh: .obj, .stl, .ply, .gltf or .glb, in metres (else see --scale)
     pub mesh: PathBuf,
     /// Folder to write grid, figure and report to
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// What one unit of the mesh file is (m): 0.001 for millimetres
+    #[arg(long, value_name = "METRES", default_value_t = 1.0)]
+    pub scale: f64,
     /// Length that cells are measured by
     #[arg(long, value_enum, default_value = "mean-edge")]
     pub mode: Mode,
-    /// Cell size by that length along x, y, z; with explicit in metres. One number for all axes, or three
-    #[arg(long, value_name = "DELTA", num_args = 1..=3, default_values_t = [0.25])]
+    /// Cell size by that length along x, y, z; with explicit in metres. One number for all axes, or three: X,Y,Z
+    #[arg(long, value_name = "DELTA", value_delimiter = ',', default_values_t = [0.25])]
     pub delta: Vec<f64>,
-    /// Fewest cells along x, y, z. One number for all axes, or three
-    #[arg(long, value_name = "CELLS", num_args = 1..=3, default_values_t = [6])]
+    /// Fewest cells along x, y, z. One number for all axes, or three: X,Y,Z
+    #[arg(long, value_name = "CELLS", value_delimiter = ',', default_values_t = [6])]
     pub min_cells: Vec<usize>,
     /// How far the grid extends beyond the mesh (m)
     #[arg(long, value_name = "METRES", default_value_t = 0.005)]
@@ -51,7 +54,8 @@ const EXAMPLES: &str = "\
 Examples:
   osculate sdf cup.stl
   osculate sdf cup.stl --out grids --delta 0.5
-  osculate sdf cup.stl --out grids --mode explicit --delta 0.002 0.002 0.001
+  osculate sdf cup.stl --out grids --mode explicit --delta 0.002,0.002,0.001
+  osculate sdf part_in_millimetres.ply --scale 0.001
   osculate sdf cup.stl --mode largest-axis --delta 0.0078125 --json";
 
 /// Names of the resolution modes.
@@ -88,7 +92,7 @@ fn axes<T: Copy + std::fmt::Debug>(field: &'static str, list: &[T]) -> Result<[T
         [x, y, z] => Ok([x, y, z]),
         _ => {
             let found = format!("{list:?}");
-            Err(CliError::Value { field, found, allowed: "one number, or three" })
+            Err(CliError::Value { field, found, allowed: "one number, or three: X,Y,Z" })
         }
     }
 }
@@ -100,11 +104,12 @@ fn axes<T: Copy + std::fmt::Debug>(field: &'static str, list: &[T]) -> Result<[T
 pub fn run(args: &Args) -> Result<Report, CliError> {
     let params = GridParams {
         mode: args.mode.into(),
-        delta: axes("delta", &args.delta)?,
-        min_cells: axes("min-cells", &args.min_cells)?,
+        delta: axes("--delta", &args.delta)?,
+        min_cells: axes("--min-cells", &args.min_cells)?,
         padding: args.padding,
     };
-    let (mesh, repairs) = read_mesh(&args.mesh, &ImportOptions::default())?;
+    let import = ImportOptions { scale: args.scale, ..ImportOptions::default() };
+    let (mesh, repairs) = read_mesh(&args.mesh, &import)?;
     let repairs: Vec<String> = repairs.lines().collect();
     params.extent(&mesh)?;
     let exact = MeshDistance::new(&mesh)?;
@@ -115,6 +120,7 @@ pub fn run(args: &Args) -> Result<Report, CliError> {
     let (cells, h, bounds) = (grid.cells(), grid.spacing(), grid.bounds());
     let mut json = json!({
         "mesh": args.mesh,
+        "scale_m": args.scale,
         "triangles": exact.mesh().triangles().len(),
         "resolution_mode": params.mode.name(),
         "cells": cells,

@@ -3,7 +3,7 @@
 mod tables;
 mod tractions;
 
-use crate::{CliError, Report, files, table};
+use crate::{CliError, Report, console, files, table};
 use osculate_dynamics::file::{BuiltScene, SceneFile};
 use osculate_dynamics::{Energies, RunError, Trajectory};
 use serde_json::{Value, json};
@@ -20,9 +20,11 @@ use std::path::PathBuf;
 ///                   and Coulomb parts (a force over the area is a traction)
 ///   forces.csv      net contact force and torque (about the centre of mass) on every actor at the end of each step
 ///   energies.csv    kinetic, gravitational, contact and total energy after each step
-///   solver.csv      of each stage: iterations, residual, tolerance, whether it converged
+///   solver.csv      of each stage: iterations, residual, tolerance, whether it converged; steps count from 1, as in
+///                   contacts.csv: step n ends at row n of trajectory.csv
 ///
-/// Where a step fails, what was computed before is written and the error names the step and the body.
+/// Where a step fails, what was computed before is written, warnings go to standard error, and the error names the step
+/// and the body.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub struct Args {
@@ -69,6 +71,7 @@ pub fn run(args: &Args) -> Result<Report, CliError> {
     }
     if let Err(source) = outcome {
         let steps = run.steps;
+        warnings(&run).iter().for_each(|warning| console::print_warning(warning));
         return Err(CliError::Stopped {
             steps,
             folder: args.out.clone(),
@@ -133,13 +136,7 @@ fn report(args: &Args, run: &Run<'_>) -> Result<Report, CliError> {
         total(&first),
         total(&last),
     );
-    if unconverged > 0 {
-        text += &format!(
-            "warning   {unconverged} of {} stages did not converge: see solver.csv\n",
-            stats.len()
-        );
-    }
-    for warning in &run.scene.warnings {
+    for warning in warnings(run) {
         text += &format!("warning   {warning}\n");
     }
     Ok(Report {
@@ -162,6 +159,15 @@ fn report(args: &Args, run: &Run<'_>) -> Result<Report, CliError> {
         }),
         agrees: true,
     })
+}
+
+/// What is doubtful about a roll-out and its scene.
+fn warnings(run: &Run<'_>) -> Vec<String> {
+    let unconverged = run.trajectory.unconverged();
+    let stages = run.trajectory.stats.len();
+    let solver = (unconverged > 0)
+        .then(|| format!("{unconverged} of {stages} stages did not converge: see solver.csv"));
+    solver.into_iter().chain(run.scene.warnings.iter().map(ToString::to_string)).collect()
 }
 
 /// Pose of each dynamic body at the end, for JSON and as rows of a table.

@@ -51,8 +51,8 @@ pub fn run(args: &Args, console: &Console) -> Result<Report, CliError> {
     if let (true, Some(file)) = (all, &args.config) {
         return Err(CliError::Value {
             field: "--config",
-            found: format!("{} for all experiments", file.display()),
-            allowed: "a configuration for one named experiment",
+            found: file.display().to_string(),
+            allowed: "only with the name of one experiment, whose configuration it is",
         });
     }
     let chosen: Vec<&Experiment> =

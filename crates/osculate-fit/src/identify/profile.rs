@@ -5,7 +5,7 @@ use crate::least_squares::{self, BlockProblem, Settings};
 use crate::problem::{Problem, ProblemError};
 use rayon::prelude::*;
 use serde::Serialize;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// 95 % of a χ² of one degree of freedom.
 const CHI_SQUARE_95: f64 = 3.841;
@@ -27,8 +27,8 @@ pub struct Profile {
     pub excess: Vec<f64>,
     /// The best value.
     pub best: f64,
-    /// What follows.
-    pub verdict: Verdict,
+    /// What follows; absent where the profile was interrupted: it would read what was not reached as not excluded.
+    pub verdict: Option<Verdict>,
 }
 
 /// How profiles are made.
@@ -61,7 +61,8 @@ fn block_losses(
 /// * `scale`: a first distance from the best value, in coordinates: its standard error, say.
 ///
 /// From the best value outwards in growing steps to the end of the range or well past exclusion; where a value is
-/// excluded, the place between it and the last one that is not is halved twice.
+/// excluded, the place between it and the last one that is not is halved twice. An interrupt ends it at the values
+/// reached, without a verdict.
 ///
 /// # Errors
 /// Where a roll-out at the best point fails; a value at which one fails counts as excluded.
@@ -74,8 +75,7 @@ pub fn profile(
 ) -> Result<Profile, ProblemError> {
     let (shared, own) = best;
     let reference = block_losses(problem, shared, own)?;
-    let p = &problem.parameters()[i];
-    let [low, high] = p.coordinate_bounds();
+    let [low, high] = problem.parameters()[i].coordinate_bounds();
     let at = |u: f64, from: &mut (Vec<f64>, Vec<Vec<f64>>)| {
         from.0[i] = u;
         match optimise_others(problem, from, (i, held), plan, interrupted) {
@@ -94,6 +94,9 @@ pub fn profile(
         let mut from = (shared.to_vec(), own.to_vec());
         let (mut inside, mut outside) = (points[0].0, None);
         for k in 0..plan.points.max(2) {
+            if interrupted.load(Ordering::Relaxed) {
+                break;
+            }
             let u = shared[i] + distance.signum() * first * ratio.powi(k as i32);
             let point = at(u.clamp(low, high), &mut from);
             points.push(point);
@@ -114,17 +117,29 @@ pub fn profile(
             }
         }
     }
+    // Where others were not optimised to the end, the loss is too high and the value looks excluded.
+    let finished = !interrupted.load(Ordering::Relaxed);
+    Ok(read(problem, (i, shared[i]), points, finished))
+}
+
+/// The profile of points `(u, loss, excess)` around the best coordinate of parameter `i`.
+fn read(
+    problem: &Problem,
+    (i, best): (usize, f64),
+    mut points: Vec<(f64, f64, f64)>,
+    finished: bool,
+) -> Profile {
+    let p = &problem.parameters()[i];
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let verdict = verdict(&points, shared[i], p.scale).map(|u| p.to_value(u));
-    Ok(Profile {
+    Profile {
         path: p.path.clone(),
         unit: problem.unit(i).to_owned(),
         values: points.iter().map(|x| p.to_value(x.0)).collect(),
         losses: points.iter().map(|x| x.1).collect(),
         excess: points.iter().map(|x| x.2).collect(),
-        best: p.to_value(shared[i]),
-        verdict,
-    })
+        best: p.to_value(best),
+        verdict: finished.then(|| verdict(&points, best, p.scale).map(|u| p.to_value(u))),
+    }
 }
 
 fn optimise_others(

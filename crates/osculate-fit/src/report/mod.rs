@@ -21,7 +21,7 @@ pub struct Estimate {
     pub path: String,
     /// Unit.
     pub unit: String,
-    /// The estimate; absent where the data give only an interval or a bound.
+    /// The estimate; absent where the data give only an interval or a bound, or its profile was interrupted.
     pub estimate: Option<f64>,
     /// The value of the best roll-outs: what `osculate evaluate` uses.
     pub best: f64,
@@ -34,7 +34,7 @@ pub struct Estimate {
     pub surface_standard_error: Option<f64>,
     /// 95 % interval from the Fisher matrix on the scale of the fit.
     pub fisher_interval: Option<[f64; 2]>,
-    /// What the profile says.
+    /// What the profile says; absent without one, or where it was interrupted.
     pub verdict: Option<Verdict>,
     /// The same in words.
     pub statement: String,
@@ -121,7 +121,9 @@ pub fn run(
         phase("profiles");
         profiles(experiment, &plan, (&fitted, curved.as_ref()), interrupted)?
     };
-    let parameters = estimates(&fitted, curved.as_ref(), &profiles);
+    let cut_short = experiment.file.profile.points > 0
+        && interrupted.load(std::sync::atomic::Ordering::Relaxed);
+    let parameters = estimates(&fitted, curved.as_ref(), &profiles, cut_short);
     let settings = &plan.model.settings;
     let report = Report {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -235,7 +237,13 @@ fn profiles(
     made.into_iter().map(|p| p.map_err(ReportError::from)).collect()
 }
 
-fn estimates(fitted: &Fit, curved: Option<&Curvature>, profiles: &[Profile]) -> Vec<Estimate> {
+/// * `cut_short`: a parameter without a verdict has none because the fit was interrupted.
+fn estimates(
+    fitted: &Fit,
+    curved: Option<&Curvature>,
+    profiles: &[Profile],
+    cut_short: bool,
+) -> Vec<Estimate> {
     let best = fitted.best();
     let free = fitted.problem.parameters();
     let mut all: Vec<Estimate> = free
@@ -248,11 +256,12 @@ fn estimates(fitted: &Fit, curved: Option<&Curvature>, profiles: &[Profile]) -> 
             let robust = curved.map(|c| c.robust_standard_errors[i]).filter(|e| e.is_finite());
             let smooth = best.surface.as_ref().and_then(|s| s.standard_errors[i]);
             let profile = profiles.iter().find(|q| q.path == p.path);
-            let verdict = profile.map(|q| q.verdict);
-            let point = verdict.is_none_or(|v| matches!(v, Verdict::Point { .. }));
+            let verdict = profile.and_then(|q| q.verdict);
+            let point = verdict.map_or(!cut_short, |v| matches!(v, Verdict::Point { .. }));
+            let unit = fitted.problem.unit(i);
             Estimate {
                 path: p.path.clone(),
-                unit: fitted.problem.unit(i).to_owned(),
+                unit: unit.to_owned(),
                 estimate: point.then_some(value),
                 best: value,
                 standard_error: error.map(|e| e * slope),
@@ -260,7 +269,7 @@ fn estimates(fitted: &Fit, curved: Option<&Curvature>, profiles: &[Profile]) -> 
                 surface_standard_error: smooth.map(|e| e * slope),
                 fisher_interval: error
                     .map(|e| [u - TWO_SIDED_95 * e, u + TWO_SIDED_95 * e].map(|x| p.to_value(x))),
-                statement: statement(&p.path, value, fitted.problem.unit(i), verdict.as_ref()),
+                statement: statement((&p.path, unit), value, verdict.as_ref(), cut_short),
                 verdict,
             }
         })
@@ -277,19 +286,27 @@ fn estimates(fitted: &Fit, curved: Option<&Curvature>, profiles: &[Profile]) -> 
             fisher_interval: None,
             statement: format!(
                 "{} (kept at {} in the fit)",
-                statement(&q.path, q.best, &q.unit, Some(&q.verdict)),
+                statement((&q.path, &q.unit), q.best, q.verdict.as_ref(), cut_short),
                 number(q.best)
             ),
-            verdict: Some(q.verdict),
+            verdict: q.verdict,
         });
     }
     all
 }
 
-fn statement(path: &str, value: f64, unit: &str, verdict: Option<&Verdict>) -> String {
+fn statement(
+    (path, unit): (&str, &str),
+    value: f64,
+    verdict: Option<&Verdict>,
+    cut_short: bool,
+) -> String {
     let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
     match verdict {
-        None => format!("{path} = {}{unit}", number(value)),
+        None => {
+            let mark = if cut_short { " (profile not finished)" } else { "" };
+            format!("{path} = {}{unit}{mark}", number(value))
+        }
         Some(Verdict::Point { lower, upper }) => format!(
             "{path} = {}{unit}, 95 % interval {} to {}",
             number(value),

@@ -11,7 +11,7 @@ pub fn number(x: f64) -> String {
     if size != 0.0 && !(1e-3..1e5).contains(&size) {
         format!("{x:.3e}")
     } else {
-        let digits = if size >= 1.0 { 3 - size.log10().floor() as i32 } else { 4 };
+        let digits = if size > 0.0 { 3 - size.log10().floor() as i32 } else { 0 };
         format!("{x:.*}", digits.max(0) as usize)
     }
 }
@@ -110,12 +110,35 @@ impl Report {
             let _ = match &start.failure {
                 None => {
                     let smooth = start.surface.as_ref();
-                    let smooth = smooth.map(|x| format!(", smooth {:.4}", x.loss));
+                    let smooth = smooth.map(|x| format!(", smooth {}", number(x.loss)));
                     let (n, at, smooth) = (i + 1, values.join(", "), smooth.unwrap_or_default());
-                    writeln!(s, " {mark}{n}: loss {:.4}{smooth} at {at}", start.loss)
+                    let loss = number(start.loss);
+                    writeln!(s, " {mark}{n}: loss {loss}{smooth} at {at}")
                 }
                 Some(why) => writeln!(s, "  {}: failed: {why}", i + 1),
             };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Losses below 1e-4 were shown as 0.0000, and those below 0.1 with fewer digits than others.
+    #[test]
+    fn numbers_keep_four_significant_digits_whatever_their_size() {
+        for (x, text) in [
+            (0.0, "0"),
+            (5.4321e-5, "5.432e-5"),
+            (0.00123411, "0.001234"),
+            (0.054321, "0.05432"),
+            (-0.54321, "-0.5432"),
+            (54.321, "54.32"),
+            (54321.0, "54321"),
+            (5.4321e7, "5.432e7"),
+        ] {
+            assert_eq!(number(x), text);
         }
     }
 }

@@ -142,7 +142,7 @@ pub(super) fn solver(run: &Run<'_>) -> String {
     let stages = run.scene.simulator.settings().method.stages();
     let mut text = String::from("step,stage,iterations,residual,tolerance,converged\n");
     for (i, s) in run.trajectory.stats.iter().enumerate() {
-        let place = [i / stages, i % stages, s.iterations].map(|n| n.to_string());
+        let place = [i / stages + 1, i % stages, s.iterations].map(|n| n.to_string());
         let row = place.into_iter().chain(numbers([&s.residual, &s.tolerance]));
         push(&mut text, row.chain([s.converged.to_string()]));
     }
