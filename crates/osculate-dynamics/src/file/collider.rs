@@ -56,7 +56,7 @@ fn named(
         (ColliderKind::PointCloud, _) => Err(FileError::Unsupported {
             place: context.source.place(at),
             found: "\"point-cloud\"".into(),
-            missing: "the point-cloud contact, which comes with deformable bodies,",
+            missing: "the point-cloud contact of deformable bodies",
             allowed: "\"none\" if nothing has to collide with this actor, \"sdf\", \"mesh\", \"box\", \
                       \"sphere\", or a table",
         }),

@@ -93,7 +93,7 @@ pub enum FileError {
         known: String,
     },
     /// Something that the schema knows and that is not built yet.
-    #[error("{place}: found {found}, which needs {missing}: not built yet, allowed: {allowed}")]
+    #[error("{place}: found {found}, but {missing} is not built yet, allowed: {allowed}")]
     Unsupported {
         /// Where.
         place: Place,

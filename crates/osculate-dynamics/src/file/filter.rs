@@ -46,11 +46,17 @@ fn layers_and_parents(
 }
 
 fn refuse(context: &Context<'_>, field: &str, source: &FilterError) -> FileError {
-    let allowed = match source {
-        FilterError::NestedInItself { .. } => "an actor that is not nested in this one",
-        _ => "layers and actors of the scene",
-    };
-    context.value(field, source, allowed)
+    match source {
+        FilterError::UnknownLayer { name, known } => context.value(
+            field,
+            format!("layer '{name}', which no actor is on"),
+            format!("a layer with actors, there are: {known}"),
+        ),
+        FilterError::NestedInItself { .. } => {
+            context.value(field, source, "an actor that is not nested in this one")
+        }
+        _ => context.value(field, source, "layers and actors of the scene"),
+    }
 }
 
 fn apply_rule(

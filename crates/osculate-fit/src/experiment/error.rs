@@ -11,7 +11,7 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum ExperimentError {
     /// The file cannot be read.
-    #[error("{}: {source}", file.display())]
+    #[error("cannot read {}: {source}", file.display())]
     Read {
         /// The file.
         file: PathBuf,

@@ -135,7 +135,7 @@ pub enum RecordingError {
     #[error("{path}: the name must be a decimal id without leading zeros")]
     RecordingName { path: PathBuf },
     /// The destination has content and overwriting was not asked for.
-    #[error("{path}: the destination is not empty; set `overwrite` to replace its recordings")]
+    #[error("{path}: the destination is not empty; --overwrite replaces its recordings")]
     DestinationNotEmpty { path: PathBuf },
 
     /// Series of different length cannot be compared.
