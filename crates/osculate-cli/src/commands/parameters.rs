@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 /// List the parameters of a scene or an experiment: paths, units, values.
 ///
-/// Each can be a [[parameter]] of an experiment, and has a derivative. Of an experiment, its scene is listed; nothing
+/// Each can be a `[[parameter]]` of an experiment, and has a derivative. Of an experiment, its scene is listed; nothing
 /// else in it need be right.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
