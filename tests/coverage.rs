@@ -36,7 +36,7 @@ fn normalised_errors(seed: u64) -> Vec<Option<f64>> {
         spin: [1.0, 5.0],
     };
     let model = model();
-    let tosses = make(&model, &twin).unwrap();
+    let (tosses, _) = make(&model, &twin).unwrap();
     let parameters = TRUTH
         .map(|(path, x)| FreeParameter {
             path: path.into(),

@@ -42,7 +42,7 @@ fn found(horizon: Horizon, algorithm: Algorithm) -> [f64; 2] {
     };
     let model = model();
     let plan = Plan {
-        tosses: make(&model, &twin()).unwrap(),
+        tosses: make(&model, &twin()).unwrap().0,
         model,
         parameters: vec![free("pair.cube.ground.mu", MU), free("pair.cube.ground.c_n", DAMPING)],
         weights: Weights { position: 1e6, rotation: 1e4, per_frame_mean: false },

@@ -49,7 +49,7 @@ fn numbers_out_of_range_are_refused_with_name_and_value() {
         // Negative numbers were taken for options that do not exist.
         (&["--e", "-0.1", "--speed", "1"], &["e is -0.1", "in (0, 1]"]),
         (&["--e", "0.5", "--speed", "-1"], &["v is -1", "> 0 m/s"]),
-        (&["--e", "0.5", "--speed", "1", "--mass", "-2e-3"], &["mass is -0.002"]),
+        (&["--e", "0.5", "--speed", "1", "--mass", "-0.002"], &["mass is -0.002"]),
         (&["--e", "0.5", "--speed", "1", "--mass", "0"], &["mass is 0"]),
         (&["--e", "0.5", "--speed", "1", "--k=-1"], &["k is -1", "> 0"]),
         (&["--e", "0.5", "--speed", "1", "--dt", "nan"], &["time step is NaN"]),

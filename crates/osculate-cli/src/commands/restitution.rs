@@ -137,7 +137,7 @@ fn report(args: &Args, found: &Found) -> Report {
     // The exact e of the rational c_n is what the formula's error costs.
     let shown = RestitutionLaw::Exact.restitution(approximate);
     for (name, u, e) in [("exact", u, Ok(found.e)), ("rational", approximate, shown.clone())] {
-        let e = e.map_or_else(|error| error.to_string(), |e| number(e));
+        let e = e.map_or_else(|error| error.to_string(), number);
         rows.push(row([name, &number(u / v), &e]));
     }
     let mut text = table::render(&rows, &[false, true, true]);

@@ -71,7 +71,8 @@ pub fn run(args: &Args) -> Result<Report, CliError> {
     }
     if let Err(source) = outcome {
         let steps = run.steps;
-        warnings(&run).iter().for_each(|warning| console::print_warning(warning));
+        // The stage that failed is in the error.
+        scene.warnings.iter().for_each(|w| console::print_warning(&w.to_string()));
         return Err(CliError::Stopped {
             steps,
             folder: args.out.clone(),
