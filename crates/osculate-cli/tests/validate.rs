@@ -71,7 +71,7 @@ fn wrong_names_and_configurations_are_refused() {
         assert_refused(&output, 2, &[said]);
     }
     let output = osculate(&["validate", "all", "--config", "x.toml"]);
-    assert_refused(&output, 2, &["one named experiment"]);
+    assert_refused(&output, 2, &["the name of one experiment"]);
 }
 
 #[test]
