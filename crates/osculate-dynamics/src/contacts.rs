@@ -69,9 +69,7 @@ impl Simulator {
         let duration = tableau.duration[last] * self.durations()[step];
         let stage = Stage { now, start, duration, wrenches: &[] };
         let mut records = Vec::new();
-        let pairs = system.with_whole(&stage, |part| part.pairs.to_vec());
-        for pair in &pairs {
-            let Some(p) = system.pair_stage(pair, &stage) else { continue };
+        system.for_each_pair(&stage, |pair, p| {
             let rotation = now[pair.b].rotation;
             p.for_each_near(|i| {
                 let t = p.traction(i);
@@ -97,7 +95,7 @@ impl Simulator {
                     coulomb: world(&t.dissipation.coulomb),
                 });
             });
-        }
+        });
         Ok(records)
     }
 
@@ -112,16 +110,27 @@ impl Simulator {
         parameters: &Parameters,
         step: usize,
     ) -> Result<Vec<Wrench>, RunError> {
+        let records = self.contacts(trajectory, parameters, step)?;
+        Ok(self.net_of(trajectory, step, &records))
+    }
+
+    /// As [`Simulator::net_contact`], of the records of that step.
+    pub fn net_of(
+        &self,
+        trajectory: &Trajectory,
+        step: usize,
+        records: &[ContactRecord],
+    ) -> Vec<Wrench> {
         let last = self.settings().method.tableau(step + 1).stages - 1;
         let (_, now) = trajectory.path.stage(step, last);
         let mut net = vec![Wrench::zero(); now.len()];
-        for c in self.contacts(trajectory, parameters, step)? {
+        for c in records {
             for (body, force) in [(c.colliding, c.force), (c.collider, -c.force)] {
                 net[body].force += force;
                 net[body].torque += (c.position - now[body].center).cross(&force);
             }
         }
-        Ok(net)
+        net
     }
 
     /// Samples that sit within `distance` \[m\] of the contact threshold, or within `alignment` of rejection, at the
@@ -144,9 +153,7 @@ impl Simulator {
                 let (start, now) = trajectory.path.stage(step, stage);
                 let duration = tableau.duration[stage] * self.durations()[step];
                 let at = Stage { now, start, duration, wrenches: &[] };
-                let pairs = system.with_whole(&at, |part| part.pairs.to_vec());
-                for pair in &pairs {
-                    let Some(p) = system.pair_stage(pair, &at) else { continue };
+                system.for_each_pair(&at, |pair, p| {
                     let threshold = pair.params.threshold;
                     for i in 0..p.points.len() {
                         let t = p.traction(i);
@@ -156,7 +163,7 @@ impl Simulator {
                             && (t.alignment - pair.params.max_alignment).abs() < alignment;
                         count += usize::from(leaving || turning);
                     }
-                }
+                });
             }
         }
         Ok(count)
@@ -187,15 +194,12 @@ impl Simulator {
             }
         }
         let stage = Stage { now: states, start: states, duration: 1.0, wrenches: &[] };
-        let pairs = system.with_whole(&stage, |part| part.pairs.to_vec());
-        for pair in &pairs {
-            if let Some(p) = system.pair_stage(pair, &stage) {
-                p.for_each_near(|i| {
-                    let w = p.law.energy_density(p.params, p.collider, &p.sample(i));
-                    energies.contact += w * p.weights[i];
-                });
-            }
-        }
+        system.for_each_pair(&stage, |_, p| {
+            p.for_each_near(|i| {
+                let w = p.law.energy_density(p.params, p.collider, &p.sample(i));
+                energies.contact += w * p.weights[i];
+            });
+        });
         Ok(energies)
     }
 }

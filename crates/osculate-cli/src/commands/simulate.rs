@@ -5,7 +5,7 @@ mod tractions;
 
 use crate::{CliError, Report, console, files, table};
 use osculate_dynamics::file::{BuiltScene, SceneFile};
-use osculate_dynamics::{Energies, RunError, Trajectory};
+use osculate_dynamics::{ContactRecord, Energies, RunError, Trajectory};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -62,8 +62,8 @@ pub fn run(args: &Args) -> Result<Report, CliError> {
     files::create_folder(&args.out)?;
     for (name, content) in [
         ("trajectory.csv", tables::trajectory(&run)),
-        ("contacts.csv", tables::contacts(&run)?),
-        ("forces.csv", tables::forces(&run)?),
+        ("contacts.csv", tables::contacts(&run)),
+        ("forces.csv", tables::forces(&run)),
         ("energies.csv", tables::energies(&run)),
         ("solver.csv", tables::solver(&run)),
     ] {
@@ -79,7 +79,7 @@ pub fn run(args: &Args) -> Result<Report, CliError> {
             source: Box::new(source),
         });
     }
-    let mut report = report(args, &run)?;
+    let mut report = report(args, &run);
     if args.figures {
         let folder = args.out.join("figures");
         files::create_folder(&folder)?;
@@ -101,6 +101,8 @@ pub(super) struct Run<'a> {
     steps: usize,
     times: Vec<f64>,
     energies: Vec<Energies>,
+    /// What touched at the end of each step.
+    contacts: Vec<Vec<ContactRecord>>,
 }
 
 impl<'a> Run<'a> {
@@ -109,19 +111,22 @@ impl<'a> Run<'a> {
         let energies = (0..=steps)
             .map(|k| scene.simulator.energies(trajectory, &scene.parameters, k))
             .collect::<Result<_, _>>()?;
-        Ok(Self { scene, trajectory, steps, times: scene.simulator.times(), energies })
+        let contacts = (0..steps)
+            .map(|k| scene.simulator.contacts(trajectory, &scene.parameters, k))
+            .collect::<Result<_, _>>()?;
+        Ok(Self { scene, trajectory, steps, times: scene.simulator.times(), energies, contacts })
     }
 }
 
-fn report(args: &Args, run: &Run<'_>) -> Result<Report, CliError> {
-    let (simulator, trajectory) = (&run.scene.simulator, run.trajectory);
+fn report(args: &Args, run: &Run<'_>) -> Report {
+    let trajectory = run.trajectory;
     let stats = &trajectory.stats;
     let iterations: usize = stats.iter().map(|s| s.iterations).sum();
     let most = stats.iter().map(|s| s.iterations).max().unwrap_or(0);
     let mean = iterations as f64 / stats.len().max(1) as f64;
     let unconverged = trajectory.unconverged();
     let (first, last) = (run.energies[0], run.energies[run.steps]);
-    let contacts = simulator.contacts(trajectory, &run.scene.parameters, run.steps - 1)?.len();
+    let contacts = run.contacts[run.steps - 1].len();
     let (bodies, rows) = final_poses(run);
     let mut text = format!(
         "{} steps to t = {} s, written to {}\n\n",
@@ -140,7 +145,7 @@ fn report(args: &Args, run: &Run<'_>) -> Result<Report, CliError> {
     for warning in warnings(run) {
         text += &format!("warning   {warning}\n");
     }
-    Ok(Report {
+    Report {
         text,
         json: json!({
             "warnings": run.scene.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
@@ -159,7 +164,7 @@ fn report(args: &Args, run: &Run<'_>) -> Result<Report, CliError> {
             },
         }),
         agrees: true,
-    })
+    }
 }
 
 /// What is doubtful about a roll-out and its scene.

@@ -161,6 +161,21 @@ impl<'s, T: Scalar> System<'s, T> {
         })
     }
 
+    /// Calls `f` with every pair of the scene that has samples near at a stage.
+    pub(crate) fn for_each_pair(
+        &self,
+        stage: &Stage<'_, T>,
+        mut f: impl FnMut(&Pair<T>, &PairStage<'_, T>),
+    ) {
+        self.with_whole(stage, |part| {
+            for pair in part.pairs {
+                if let Some(p) = self.pair_stage(pair, stage) {
+                    f(pair, &p);
+                }
+            }
+        });
+    }
+
     /// The pair at a stage, or `None` where no sample can be near.
     pub(crate) fn pair_stage<'a>(
         &'a self,
@@ -255,7 +270,7 @@ impl<'s, T: Scalar> System<'s, T> {
             && stage.wrenches.iter().all(|w| w.torque == Vector3::zeros())
     }
 
-    /// The incremental potential `Φ_i` \[J\] of which the residual is the gradient, where there is one: with the stage-start
+    /// The incremental potential \[J\] of which the residual is the gradient, where there is one: with the stage-start
     /// schedule and without applied torques.
     pub(crate) fn potential(&self, part: &Part<'_, T>, stage: &Stage<'_, T>) -> Option<T> {
         if !self.has_potential(stage) {

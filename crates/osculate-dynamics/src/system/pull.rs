@@ -26,12 +26,8 @@ impl<T: Scalar> System<'_, T> {
                 self.pull_inertia(i, stage, (&v(at), &v(at + 3)), start_bar, bars);
             }
         }
-        self.with_whole(stage, |part| {
-            for pair in part.pairs {
-                if let Some(p) = self.pair_stage(pair, stage) {
-                    self.pull_pair((pair, &p), stage, lambda, start_bars, bars);
-                }
-            }
+        self.for_each_pair(stage, |pair, p| {
+            self.pull_pair((pair, p), stage, lambda, start_bars, bars);
         });
     }
 

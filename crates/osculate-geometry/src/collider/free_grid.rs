@@ -6,7 +6,7 @@
 //!
 //! with `N_n` the trilinear weight of a node, zero but for the eight nodes of the cell of `X/s`.
 
-use super::scaled::pull_scaled;
+use super::scaled::{derivatives, pull_scaled};
 use super::{DIMENSIONS, Field, GridField};
 use crate::GeometryError;
 use nalgebra::{Matrix3, Vector3};
@@ -56,15 +56,8 @@ impl<T: Scalar> FreeGrid<T> {
 
     /// `Φ₀`, `G₀` and `∇²Φ₀` at a point of the field itself.
     fn base_derivatives(&self, x: &Vector3<T>) -> (T, Vector3<T>, Matrix3<T>) {
-        let seeded = Vector3::new(
-            Jet::<3, T>::variable(x.x, 0),
-            Jet::variable(x.y, 1),
-            Jet::variable(x.z, 2),
-        );
         let value = |n: usize| Jet::<3, T>::constant(self.values[n]);
-        let (phi, gradient) = self.grid.base.field_of(value, &seeded);
-        let hessian = Matrix3::from_fn(|i, j| gradient[i].eps[j]);
-        (phi.re, gradient.map(|g| g.re), hessian)
+        derivatives(x, |seeded| self.grid.base.field_of(value, seeded))
     }
 
     /// `∇²Φ` (1/m).

@@ -128,14 +128,7 @@ impl<F: Base, T: Scalar> Scaled<F, T> {
 
     /// `Φ₀`, `G₀` and `∇²Φ₀` at a point of the field itself.
     fn base_derivatives(&self, x: &Vector3<T>) -> (T, Vector3<T>, Matrix3<T>) {
-        let seeded = Vector3::new(
-            Jet::<3, T>::variable(x.x, 0),
-            Jet::variable(x.y, 1),
-            Jet::variable(x.z, 2),
-        );
-        let (phi, gradient) = self.base.field(&seeded);
-        let hessian = Matrix3::from_fn(|i, j| gradient[i].eps[j]);
-        (phi.re, gradient.map(|g| g.re), hessian)
+        derivatives(x, |seeded| self.base.field(seeded))
     }
 
     /// `∇²Φ` (1/m).
@@ -170,6 +163,18 @@ impl<F: Base, T: Scalar> Scaled<F, T> {
         let scaled = Aabb { lower: inner.lower * s, upper: inner.upper * s };
         scaled.padded((threshold + self.rounding.re() - value * s).max(0.0))
     }
+}
+
+/// Value, gradient and Hessian of a field at a point, from its value and gradient in jets.
+pub(super) fn derivatives<T: Scalar>(
+    x: &Vector3<T>,
+    field: impl Fn(&Vector3<Jet<3, T>>) -> (Jet<3, T>, Vector3<Jet<3, T>>),
+) -> (T, Vector3<T>, Matrix3<T>) {
+    let seeded =
+        Vector3::new(Jet::<3, T>::variable(x.x, 0), Jet::variable(x.y, 1), Jet::variable(x.z, 2));
+    let (phi, gradient) = field(&seeded);
+    let hessian = Matrix3::from_fn(|i, j| gradient[i].eps[j]);
+    (phi.re, gradient.map(|g| g.re), hessian)
 }
 
 /// The gradient of `Φ φ̄ + G·ḡ` by the point `s x` and by scale and rounding, from `Φ₀`, `G₀` and `∇²Φ₀` at `x`.

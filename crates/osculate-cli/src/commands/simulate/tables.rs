@@ -1,7 +1,6 @@
 //! The CSV files. Numbers are the shortest that read back to the same bits.
 
 use super::{Run, total};
-use crate::CliError;
 use nalgebra::Vector3;
 use osculate_contact::Status;
 use osculate_dynamics::Kinematics;
@@ -67,7 +66,7 @@ pub(super) fn trajectory(run: &Run<'_>) -> String {
     text
 }
 
-pub(super) fn contacts(run: &Run<'_>) -> Result<String, CliError> {
+pub(super) fn contacts(run: &Run<'_>) -> String {
     let scene = run.scene.simulator.scene();
     let mut text =
         String::from("step,t,colliding,collider,sample,status,distance,alignment,weight");
@@ -78,8 +77,7 @@ pub(super) fn contacts(run: &Run<'_>) -> Result<String, CliError> {
     }
     text.push('\n');
     for step in 0..run.steps {
-        let (simulator, parameters) = (&run.scene.simulator, &run.scene.parameters);
-        for c in simulator.contacts(run.trajectory, parameters, step)? {
+        for c in &run.contacts[step] {
             let mut row = vec![
                 (step + 1).to_string(),
                 format!("{:?}", run.times[step + 1]),
@@ -95,10 +93,10 @@ pub(super) fn contacts(run: &Run<'_>) -> Result<String, CliError> {
             push(&mut text, row);
         }
     }
-    Ok(text)
+    text
 }
 
-pub(super) fn forces(run: &Run<'_>) -> Result<String, CliError> {
+pub(super) fn forces(run: &Run<'_>) -> String {
     let scene = run.scene.simulator.scene();
     let mut text = String::from("step,t");
     for body in &scene.bodies {
@@ -110,14 +108,13 @@ pub(super) fn forces(run: &Run<'_>) -> Result<String, CliError> {
     }
     text.push('\n');
     for step in 0..run.steps {
-        let (simulator, parameters) = (&run.scene.simulator, &run.scene.parameters);
         let mut row = vec![(step + 1).to_string(), format!("{:?}", run.times[step + 1])];
-        for w in simulator.net_contact(run.trajectory, parameters, step)? {
+        for w in run.scene.simulator.net_of(run.trajectory, step, &run.contacts[step]) {
             row.extend(numbers(w.force.iter().chain(w.torque.iter())));
         }
         push(&mut text, row);
     }
-    Ok(text)
+    text
 }
 
 fn status(status: Status) -> &'static str {

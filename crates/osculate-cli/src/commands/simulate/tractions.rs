@@ -3,7 +3,6 @@
 use super::Run;
 use crate::CliError;
 use nalgebra::Vector3;
-use osculate_dynamics::ContactRecord;
 use osculate_plot::{Axis, TractionFigure, TractionPoint};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -33,7 +32,7 @@ pub(super) fn write(
     let mut largest: BTreeMap<(usize, usize), (f64, usize)> = BTreeMap::new();
     for step in steps {
         let mut force: BTreeMap<(usize, usize), Vector3<f64>> = BTreeMap::new();
-        for c in contacts(run, step)? {
+        for c in &run.contacts[step] {
             *force.entry((c.colliding, c.collider)).or_default() += c.elastic;
         }
         for (pair, force) in force {
@@ -56,14 +55,10 @@ pub(super) fn write(
     Ok(written)
 }
 
-fn contacts(run: &Run<'_>, step: usize) -> Result<Vec<ContactRecord>, CliError> {
-    Ok(run.scene.simulator.contacts(run.trajectory, &run.scene.parameters, step)?)
-}
-
 /// The plane of the figure is perpendicular to the sum of the elastic forces; its level axis is nearest to the world's x.
 fn figure(run: &Run<'_>, (a, b): (usize, usize), step: usize) -> Result<TractionFigure, CliError> {
-    let all = contacts(run, step)?;
-    let touching: Vec<_> = all.iter().filter(|c| c.colliding == a && c.collider == b).collect();
+    let all = run.contacts[step].iter();
+    let touching: Vec<_> = all.filter(|c| c.colliding == a && c.collider == b).collect();
     let force: Vector3<f64> = touching.iter().map(|c| c.elastic).sum();
     let normal = force / force.norm();
     let along = |axis: Vector3<f64>| axis - normal * normal.dot(&axis);
