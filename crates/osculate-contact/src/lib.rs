@@ -19,6 +19,7 @@ pub mod assembly;
 pub mod combine;
 pub mod dissipation;
 mod error;
+pub mod impulse;
 pub mod kinematics;
 pub mod linearised;
 pub mod normal_penalty;

@@ -1,0 +1,27 @@
+//! Friction as impulses: laws of one contact, each a small problem with its derivative.
+//!
+//! ```text
+//! r = (r_N, r_T)  contact impulse [N s]          u = W r + b  contact velocity [m/s], normal first
+//!
+//! combine  μ of a pair of surfaces
+//! normal   r_N: rigid, speculative, soft, rebounding
+//! disk     r_T at a given r_N: min ½xᵀAx − bᵀx on ‖x‖ ≤ μ r_N
+//! ```
+//!
+//! No bodies and no sweeps: a stepper owns both, and calls these. Solutions are found in `f64`; their derivatives are closed
+//! forms of the optimality conditions, generic over [`osculate_math::Scalar`], forward and reverse.
+//!
+//! Source: the page *Friction* of the documentation of the Steel solver, and the sources named in each file.
+
+pub mod combine;
+pub mod disk;
+mod error;
+pub mod normal;
+pub mod secular;
+#[cfg(test)]
+mod test_problems;
+
+pub use combine::{FrictionCombine, PairFriction, SurfaceFriction};
+pub use disk::{Disk, DiskSolution, Regime};
+pub use error::ImpulseError;
+pub use normal::{NormalRow, Rigid, SpringDamper};

@@ -1,0 +1,135 @@
+//! The multiplier of a trust region in its eigenbasis.
+//!
+//! ```text
+//! min ½ Σ lᵢ yᵢ² − Σ βᵢ yᵢ,  ‖y‖ ≤ 1        lᵢ ≥ 0
+//! y(α)ᵢ = βᵢ/(lᵢ + α),  α ≥ 0,  ‖y(α)‖ = 1   where ‖y(0)‖ > 1
+//! ψ(α) = 1/‖y‖ − 1 = 0                       Hebden's form: increasing and concave
+//! α₊ = α + (‖y‖ − 1) ‖y‖²/Σ yᵢ²/(lᵢ + α)     Newton's step
+//! ```
+//!
+//! Newton from the left of the root rises monotonically. It starts at the largest lower bound of the root; `ψ` being concave, only rounding can
+//! lead out of the bracket, and then the midpoint is taken.
+//!
+//! ```text
+//! max(0, ‖β‖ − max l, maxᵢ(|βᵢ| − lᵢ)) ≤ α ≤ ‖β‖ − min l
+//! ```
+//!
+//! Every number is dimensionless: the caller divides by the radius and by the size of the block.
+//! Source: Moré and Sorensen 1983, <https://doi.org/10.1137/0904038>; Hebden 1973 for the reciprocal form.
+
+use super::ImpulseError;
+
+/// Newton steps before bisection takes over.
+pub const NEWTON_STEPS: usize = 8;
+
+/// Bisections at most: the bracket is at most `2³⁰` times the smaller of the numbers its end is added to in blocks
+/// of anisotropy 1e8, and 53 more halvings leave its rounding.
+const BISECTIONS: usize = 128;
+
+/// Stops at `|‖y‖ − 1|` below this.
+///
+/// `‖y‖` of N terms is evaluated to about (N + 3)/2 ulp, and a change of α by one ulp of `lᵢ + α` changes it by one ulp
+/// at most, so that eight ulp are always reached up to N = 5.
+const ROUNDING: f64 = 8.0 * f64::EPSILON;
+
+/// Where the search ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Root<const N: usize> {
+    /// The multiplier α.
+    pub multiplier: f64,
+    /// The point `y(α)`, of norm one to rounding.
+    pub point: [f64; N],
+    /// Newton steps and bisections taken.
+    pub steps: usize,
+}
+
+/// `y(α)` and `‖y‖`.
+#[inline]
+fn point<const N: usize>(l: &[f64; N], beta: &[f64; N], alpha: f64) -> ([f64; N], f64) {
+    let y = std::array::from_fn(|i| if beta[i] == 0.0 { 0.0 } else { beta[i] / (l[i] + alpha) });
+    (y, norm(&y))
+}
+
+#[inline]
+fn norm<const N: usize>(y: &[f64; N]) -> f64 {
+    y.iter().map(|y| y * y).sum::<f64>().sqrt()
+}
+
+/// Multiplier of the problem with eigenvalues `l` ≥ 0 and right-hand side `beta`, where `‖y(0)‖ > 1`.
+///
+/// # Errors
+/// [`ImpulseError::NotConverged`] where neither Newton nor bisection gets there: not for numbers that are finite.
+pub fn solve<const N: usize>(
+    l: &[f64; N],
+    beta: &[f64; N],
+    newton_steps: usize,
+) -> Result<Root<N>, ImpulseError> {
+    let length = norm(beta);
+    let greatest = l.iter().copied().fold(0.0, f64::max);
+    let least = l.iter().copied().fold(f64::INFINITY, f64::min);
+    let along = l.iter().zip(beta).map(|(l, b)| b.abs() - l).fold(0.0, f64::max);
+    let (mut low, mut high) = (along.max(length - greatest), length - least);
+    let mut alpha = low;
+    let (mut steps, mut residual) = (0, f64::INFINITY);
+    while steps <= newton_steps + BISECTIONS {
+        let (y, size) = point(l, beta, alpha);
+        residual = size - 1.0;
+        if residual.abs() <= ROUNDING {
+            return Ok(Root { multiplier: alpha, point: y, steps });
+        }
+        if residual > 0.0 {
+            low = alpha;
+        } else {
+            high = alpha;
+        }
+        // Zero terms are left out: at α = 0 they may be 0/0.
+        let slope: f64 =
+            (0..N).filter(|&i| beta[i] != 0.0).map(|i| y[i] * y[i] / (l[i] + alpha)).sum();
+        let newton = alpha + residual * size * size / slope;
+        let inside = newton > low && newton < high;
+        alpha = if steps < newton_steps && inside { newton } else { 0.5 * (low + high) };
+        steps += 1;
+    }
+    let law = "trust region";
+    Err(ImpulseError::NotConverged { law, steps, residual: residual.abs(), tolerance: ROUNDING })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bisection_alone_finds_the_root_that_newton_finds() {
+        for (l, beta) in [
+            ([1.0, 1e-8], [1.0 + 1e-10, 0.0]),
+            ([1.0, 1e-8], [0.9, 2e-8]),
+            ([1.0, 0.3], [3.0, 1e-9]),
+            ([1.0, 1.0], [1e9, 1e7]),
+            ([1.0, 0.0], [0.1, 1e-12]),
+            ([0.0, 0.0], [0.1, 1e-12]),
+        ] {
+            let newton = solve(&l, &beta, NEWTON_STEPS).unwrap();
+            let halved = solve(&l, &beta, 0).unwrap();
+            assert!(newton.steps <= NEWTON_STEPS, "{l:?} {beta:?}: {} steps", newton.steps);
+            for i in 0..2 {
+                assert!((newton.point[i] - halved.point[i]).abs() <= 1e-14, "{l:?} {beta:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn multiplier_of_an_isotropic_block_is_a_difference() {
+        for n in [1.5, 2.0, 1e3, 1e12] {
+            let root = solve(&[1.0; 5], &[0.6 * n, 0.0, -0.8 * n, 0.0, 0.0], NEWTON_STEPS).unwrap();
+            assert!((root.multiplier - (n - 1.0)).abs() <= 4.0 * f64::EPSILON * n);
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_number_is_an_error_and_not_an_answer() {
+        assert!(matches!(
+            solve(&[1.0, 1.0], &[f64::NAN, 1.0], NEWTON_STEPS),
+            Err(ImpulseError::NotConverged { .. })
+        ));
+    }
+}
