@@ -6,6 +6,7 @@
 //! combine  μ of a pair of surfaces
 //! normal   r_N: rigid, speculative, soft, rebounding
 //! disk     r_T at a given r_N: min ½xᵀAx − bᵀx on ‖x‖ ≤ μ r_N
+//! cone     r_N and r_T together, exactly
 //! ```
 //!
 //! No bodies and no sweeps: a stepper owns both, and calls these. Solutions are found in `f64`; their derivatives are closed
@@ -14,14 +15,17 @@
 //! Source: the page *Friction* of the documentation of the Steel solver, and the sources named in each file.
 
 pub mod combine;
+pub mod cone;
 pub mod disk;
 mod error;
 pub mod normal;
+mod plane;
 pub mod secular;
 #[cfg(test)]
 mod test_problems;
 
 pub use combine::{FrictionCombine, PairFriction, SurfaceFriction};
+pub use cone::{Cone, ConeRegime, ConeSolution};
 pub use disk::{Disk, DiskSolution, Regime};
 pub use error::ImpulseError;
 pub use normal::{NormalRow, Rigid, SpringDamper};

@@ -43,11 +43,15 @@ pub struct Root<const N: usize> {
     pub steps: usize,
 }
 
-/// `y(α)` and `‖y‖`.
+/// `y(α)`, `‖y‖` and `Σ yᵢ²/(lᵢ + α)`.
 #[inline]
-fn point<const N: usize>(l: &[f64; N], beta: &[f64; N], alpha: f64) -> ([f64; N], f64) {
-    let y = std::array::from_fn(|i| if beta[i] == 0.0 { 0.0 } else { beta[i] / (l[i] + alpha) });
-    (y, norm(&y))
+fn point<const N: usize>(l: &[f64; N], beta: &[f64; N], alpha: f64) -> ([f64; N], f64, f64) {
+    // A term without drive is none, also where lᵢ + α = 0.
+    let inverse: [f64; N] =
+        std::array::from_fn(|i| if beta[i] == 0.0 { 0.0 } else { (l[i] + alpha).recip() });
+    let y: [f64; N] = std::array::from_fn(|i| beta[i] * inverse[i]);
+    let slope = (0..N).map(|i| y[i] * y[i] * inverse[i]).sum();
+    (y, norm(&y), slope)
 }
 
 #[inline]
@@ -72,7 +76,7 @@ pub fn solve<const N: usize>(
     let mut alpha = low;
     let (mut steps, mut residual) = (0, f64::INFINITY);
     while steps <= newton_steps + BISECTIONS {
-        let (y, size) = point(l, beta, alpha);
+        let (y, size, slope) = point(l, beta, alpha);
         residual = size - 1.0;
         if residual.abs() <= ROUNDING {
             return Ok(Root { multiplier: alpha, point: y, steps });
@@ -82,9 +86,6 @@ pub fn solve<const N: usize>(
         } else {
             high = alpha;
         }
-        // Zero terms are left out: at α = 0 they may be 0/0.
-        let slope: f64 =
-            (0..N).filter(|&i| beta[i] != 0.0).map(|i| y[i] * y[i] / (l[i] + alpha)).sum();
         let newton = alpha + residual * size * size / slope;
         let inside = newton > low && newton < high;
         alpha = if steps < newton_steps && inside { newton } else { 0.5 * (low + high) };

@@ -1,6 +1,6 @@
 //! Random problems of the law tests.
 
-use nalgebra::{Matrix2, Vector2};
+use nalgebra::{Matrix2, Matrix3, Vector2, Vector3};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use super::Disk;
@@ -32,6 +32,10 @@ impl Problems {
         Vector2::new(angle.cos(), angle.sin())
     }
 
+    pub(crate) fn vector3(&mut self) -> Vector3<f64> {
+        Vector3::from_fn(|_, _| self.normal())
+    }
+
     /// Block of eigenvalues `size` and `size/anisotropy` in a random basis.
     pub(crate) fn block(&mut self, size: f64, anisotropy: f64) -> Matrix2<f64> {
         let e = self.direction();
@@ -51,5 +55,11 @@ impl Problems {
             x => self.direction() * (radius * (x - 2.0)),
         };
         (Disk { block, drive: block * stick, radius }, old)
+    }
+
+    /// Wishart block of 3×6 normal numbers, as of a contact between bodies of six unknowns.
+    pub(crate) fn wishart(&mut self) -> Matrix3<f64> {
+        let columns: [Vector3<f64>; 6] = std::array::from_fn(|_| self.vector3());
+        columns.iter().map(|c| c * c.transpose()).sum()
     }
 }
