@@ -7,6 +7,7 @@
 //! normal   r_N: rigid, speculative, soft, rebounding
 //! disk     r_T at a given r_N: min ½xᵀAx − bᵀx on ‖x‖ ≤ μ r_N
 //! cone     r_N and r_T together, exactly
+//! patch    anchors that share the load of a region, and hold positions
 //! ```
 //!
 //! No bodies and no sweeps: a stepper owns both, and calls these. Solutions are found in `f64`; their derivatives are closed
@@ -19,6 +20,7 @@ pub mod cone;
 pub mod disk;
 mod error;
 pub mod normal;
+pub mod patch;
 mod plane;
 pub mod secular;
 #[cfg(test)]
