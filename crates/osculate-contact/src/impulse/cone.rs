@@ -82,7 +82,7 @@ pub struct ConeSolution<T = f64> {
 }
 
 /// A contact with its normal impulse eliminated.
-struct Reduced {
+pub(super) struct Reduced {
     normal: f64,
     coupling: Vector2<f64>,
     normal_velocity: f64,
@@ -171,14 +171,14 @@ impl Reduced {
 }
 
 /// `W_N`, `w` and `W_T`, from the upper triangle.
-fn parts<T: Scalar>(w: &Matrix3<T>) -> (T, Vector2<T>, Matrix2<T>) {
+pub(super) fn parts<T: Scalar>(w: &Matrix3<T>) -> (T, Vector2<T>, Matrix2<T>) {
     let shear = w[(1, 2)];
     let tangential = Matrix2::new(w[(1, 1)], shear, shear, w[(2, 2)]);
     (w[(0, 0)], Vector2::new(w[(0, 1)], w[(0, 2)]), tangential)
 }
 
 impl Cone {
-    fn check(&self) -> Result<Reduced, ImpulseError> {
+    pub(super) fn check(&self) -> Result<Reduced, ImpulseError> {
         ImpulseError::not_negative("friction", self.friction)?;
         ImpulseError::finite("contact block", self.block.as_slice())?;
         ImpulseError::finite("contact velocity", self.velocity.as_slice())?;

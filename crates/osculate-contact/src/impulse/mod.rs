@@ -7,6 +7,7 @@
 //! normal   r_N: rigid, speculative, soft, rebounding
 //! disk     r_T at a given r_N: min ½xᵀAx − bᵀx on ‖x‖ ≤ μ r_N
 //! cone     r_N and r_T together, exactly
+//! radial, bisection   what others do instead, as counter-examples
 //! patch    anchors that share the load of a region, and hold positions
 //! ```
 //!
@@ -15,6 +16,7 @@
 //!
 //! Source: the page *Friction* of the documentation of the Steel solver, and the sources named in each file.
 
+pub mod bisection;
 pub mod combine;
 pub mod cone;
 pub mod disk;
@@ -22,10 +24,12 @@ mod error;
 pub mod normal;
 pub mod patch;
 mod plane;
+pub mod radial;
 pub mod secular;
 #[cfg(test)]
 mod test_problems;
 
+pub use bisection::{Bisection, BisectionSolution, BisectionWarning};
 pub use combine::{FrictionCombine, PairFriction, SurfaceFriction};
 pub use cone::{Cone, ConeRegime, ConeSolution};
 pub use disk::{Disk, DiskSolution, Regime};
