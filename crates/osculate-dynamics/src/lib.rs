@@ -10,6 +10,7 @@
 //! [`Scene`] says what there is, [`Simulator`] what is done with it, [`Trajectory`] what came out, and
 //! [`sensitivity`] how it depends on everything.
 
+pub mod articulated;
 mod contacts;
 mod error;
 mod factors;

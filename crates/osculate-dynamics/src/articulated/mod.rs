@@ -1,0 +1,34 @@
+//! Articulated bodies in reduced coordinates: trees of links, their kinematics and their dynamics.
+//!
+//! ```text
+//! pose        X_link = X_parent · placement · motion(q) · offset
+//! increment   q ⊕ δ: scalar q + δ; rotation exp(δ) R; pose (p + δ_t, exp(δ_r) R), in the joint frame
+//! velocity    V_link = Σ_k S_k v_k,  k in the support of the link
+//! columns     ∂S_k/∂q_j = ad(S_j) S_k where j carries the axis of k, else 0
+//! dynamics    H(q) a + c(q, v) = τ + Σ Jᵀ w,   H = Σ Jᵀ M J + armature
+//! ```
+//!
+//! [`ArticulatedModel`] says what there is; [`Configuration`] where it is; [`TreeKinematics`] where its links are
+//! and how they move with each degree of freedom. Everything is generic over the scalar, so that derivatives by
+//! state, inertia and placements come from one formula.
+
+mod configuration;
+mod error;
+mod joint;
+mod kinematics;
+mod laws;
+mod model;
+mod spatial;
+#[cfg(test)]
+mod test_models;
+mod validate;
+
+pub use configuration::{Configuration, JointPosition};
+pub use error::ModelError;
+pub use joint::{Joint, JointKind};
+pub use kinematics::TreeKinematics;
+pub use laws::{JointDrive, JointFriction, JointLaws, JointLimits};
+pub use model::{
+    ArticulatedModel, Attachment, ClosureKind, Link, LinkInertia, LoopClosure, sort_by_parent,
+};
+pub use spatial::{SpatialForce, Twist};
