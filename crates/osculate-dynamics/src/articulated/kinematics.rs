@@ -5,12 +5,12 @@ use super::model::ArticulatedModel;
 use super::{Configuration, JointKind, JointPosition, SpatialForce, Twist};
 use nalgebra::{DMatrix, Matrix3, Vector3};
 use osculate_math::se3::Pose;
-use osculate_math::{Scalar, mat3, norm::scale};
+use osculate_math::{Scalar, mat3, norm::scale, real};
 
 /// Poses and motion columns of a tree at one configuration.
 ///
-/// Twists are about the fixed world point `reference`: the position of the first joint, so that numbers stay small
-/// far away from the origin. It is a constant of every derivative.
+/// Twists are about the world point `reference`: the position of the first link, so that numbers stay small far away
+/// from the origin. It is a constant of every derivative, and differs between configurations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TreeKinematics<T = f64> {
     /// The point that twists refer to \[m\], world.
@@ -28,13 +28,9 @@ pub struct TreeKinematics<T = f64> {
 impl<T: Scalar> TreeKinematics<T> {
     /// Of a model at a configuration of it.
     pub fn new(model: &ArticulatedModel<T>, q: &Configuration<T>) -> Self {
-        let reference = model
-            .links()
-            .first()
-            .map_or_else(Vector3::zeros, |l| l.joint.placement.position.map(|x| x.re()));
         let n = model.links().len();
         let mut out = Self {
-            reference,
+            reference: Vector3::zeros(),
             links: Vec::with_capacity(n),
             centers: Vec::with_capacity(n),
             joints: Vec::with_capacity(n),
@@ -45,9 +41,12 @@ impl<T: Scalar> TreeKinematics<T> {
                 Some(p) => compose(&out.links[p], &link.joint.placement),
                 None => link.joint.placement,
             };
-            out.push_columns(&joint, &link.joint.kind, position);
             let moved = compose(&joint, &link.joint.kind.motion(position));
             let pose = compose(&moved, &link.joint.offset);
+            if out.links.is_empty() {
+                out.reference = real(&pose.position);
+            }
+            out.push_columns(&joint, &link.joint.kind, position);
             out.centers.push(pose.position + mat3::apply(&pose.rotation, &link.inertia.center));
             out.links.push(pose);
             out.joints.push(joint);

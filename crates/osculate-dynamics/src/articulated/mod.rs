@@ -13,10 +13,13 @@
 //! state, inertia and placements come from one formula.
 
 mod configuration;
+mod dynamics;
+mod dynamics_derivatives;
 mod error;
 mod joint;
 mod kinematics;
 mod laws;
+mod mass_factor;
 mod model;
 mod spatial;
 #[cfg(test)]
@@ -24,10 +27,16 @@ mod test_models;
 mod validate;
 
 pub use configuration::{Configuration, JointPosition};
+pub use dynamics::{Load, bias, forward_dynamics, inverse_dynamics, mass_matrix};
+pub use dynamics_derivatives::{
+    ForwardDerivatives, InverseDerivatives, TreeParameter, TreePoint, forward_derivatives,
+    inverse_by_parameters, inverse_derivatives,
+};
 pub use error::ModelError;
 pub use joint::{Joint, JointKind};
 pub use kinematics::TreeKinematics;
 pub use laws::{JointDrive, JointFriction, JointLaws, JointLimits};
+pub use mass_factor::MassFactor;
 pub use model::{
     ArticulatedModel, Attachment, ClosureKind, Link, LinkInertia, LoopClosure, sort_by_parent,
 };

@@ -1,7 +1,8 @@
 //! Spatial vectors: twists and forces about one fixed point, world axes.
 
-use nalgebra::Vector3;
-use osculate_math::{Scalar, norm::scale};
+use super::LinkInertia;
+use nalgebra::{Matrix3, Vector3};
+use osculate_math::{Scalar, mat3, norm::scale};
 
 /// Motion of a rigid body: angular velocity and the velocity of its material point at the reference point.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,6 +90,53 @@ impl<T: Scalar> SpatialForce<T> {
     #[inline]
     pub fn plus(&self, other: &Self) -> Self {
         Self { moment: self.moment + other.moment, force: self.force + other.force }
+    }
+
+    /// `self − other`.
+    #[inline]
+    pub fn minus(&self, other: &Self) -> Self {
+        Self { moment: self.moment - other.moment, force: self.force - other.force }
+    }
+}
+
+/// Inertia of a rigid body about the reference point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct SpatialInertia<T> {
+    /// Mass \[kg\].
+    mass: T,
+    /// `m r`, first moment \[kg m\].
+    first: Vector3<T>,
+    /// Inertia tensor about the reference point, world axes \[kg m²\].
+    second: Matrix3<T>,
+}
+
+impl<T: Scalar> SpatialInertia<T> {
+    /// Of a link of a pose, with its centre of mass at `arm` from the reference point.
+    pub(super) fn new(link: &LinkInertia<T>, rotation: &Matrix3<T>, arm: &Vector3<T>) -> Self {
+        let turned = mat3::mul_transposed(&mat3::mul(rotation, &link.inertia), rotation);
+        let square = arm.dot(arm);
+        let offset = Matrix3::from_fn(|i, j| {
+            let diagonal = if i == j { square } else { T::zero() };
+            (diagonal - arm[i] * arm[j]) * link.mass
+        });
+        Self { mass: link.mass, first: scale(arm, link.mass), second: turned + offset }
+    }
+
+    /// Momentum of a twist: `(I ω + h × v, m v − h × ω)`.
+    pub(super) fn momentum(&self, v: &Twist<T>) -> SpatialForce<T> {
+        SpatialForce {
+            moment: mat3::apply(&self.second, &v.angular) + self.first.cross(&v.linear),
+            force: scale(&v.linear, self.mass) - self.first.cross(&v.angular),
+        }
+    }
+
+    /// `self + other`.
+    pub(super) fn plus(&self, other: &Self) -> Self {
+        Self {
+            mass: self.mass + other.mass,
+            first: self.first + other.first,
+            second: self.second + other.second,
+        }
     }
 }
 
