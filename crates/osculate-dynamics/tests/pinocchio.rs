@@ -11,6 +11,7 @@
 //! ```
 
 #![expect(clippy::unwrap_used, reason = "a reference file that cannot be read fails the test")]
+#![expect(clippy::print_stdout, reason = "the deviations are what the test measures")]
 
 use nalgebra::{DMatrix, DVector, Matrix3, Vector3};
 use osculate_dynamics::articulated::{
