@@ -5,6 +5,7 @@
 //! * [`se3`]: increments of a pose.
 //! * [`mat3`]: products of 3×3 matrices, inlined for every scalar.
 //! * [`norm`]: norms that are safe at zero.
+//! * [`special`]: the error function.
 //! * `check` (feature `check`): the gradient validator that every law test runs.
 
 #[cfg(feature = "check")]
@@ -15,6 +16,7 @@ pub mod norm;
 mod scalar;
 pub mod se3;
 pub mod so3;
+pub mod special;
 
 pub use jet::Jet;
 pub use scalar::{Scalar, lift, lift_matrix, real, real_matrix};

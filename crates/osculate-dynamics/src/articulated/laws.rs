@@ -11,9 +11,9 @@ pub struct JointFriction<T = f64> {
     pub viscous: T,
     /// Coulomb torque while moving \[N m\], ≥ 0.
     pub coulomb: T,
-    /// What stiction adds to the Coulomb torque near rest (Stribeck) \[N m\], ≥ 0.
+    /// What stiction adds to the Coulomb torque up to the falloff speed (Stribeck) \[N m\], ≥ 0.
     pub stiction_extra: T,
-    /// Speed on which the extra torque fades \[rad/s\], > 0.
+    /// Speed on which the extra torque fades beyond the falloff speed \[rad/s\], > 0.
     pub stribeck_speed: T,
     /// Speed below which Coulomb friction is regularised \[rad/s\], > 0.
     pub falloff_speed: T,

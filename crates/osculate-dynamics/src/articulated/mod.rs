@@ -17,6 +17,7 @@ mod dynamics;
 mod dynamics_derivatives;
 mod error;
 mod joint;
+mod joint_force;
 mod kinematics;
 mod laws;
 mod mass_factor;
@@ -34,6 +35,7 @@ pub use dynamics_derivatives::{
 };
 pub use error::ModelError;
 pub use joint::{Joint, JointKind};
+pub use joint_force::CoordinateStage;
 pub use kinematics::TreeKinematics;
 pub use laws::{JointDrive, JointFriction, JointLaws, JointLimits};
 pub use mass_factor::MassFactor;

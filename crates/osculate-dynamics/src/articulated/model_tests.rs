@@ -76,7 +76,11 @@ fn laws_must_fit_their_joint() {
     let error = refused(|l| l[0].joint.laws.drive = Some(JointDrive::default()));
     let expected = ModelError::Law { link: "link0".into(), kind: "free", law: "drive" };
     assert_eq!(error, expected);
-    let error = refused(|l| l[0].joint.laws.friction.viscous = 0.1);
+    let error = refused(|l| {
+        l[1].joint.kind = JointKind::Fixed;
+        l[1].joint.armature[0] = 0.0;
+        l[1].joint.laws.friction.viscous = 0.1;
+    });
     assert!(matches!(error, ModelError::Law { law: "friction", .. }));
 }
 

@@ -139,7 +139,7 @@ fn laws(link: &Link, owner: Owner<'_>) -> Result<(), ModelError> {
     let absent = |law| ModelError::Law { link: link.name.clone(), kind: kind.name(), law };
     let laws = &link.joint.laws;
     friction(&laws.friction, owner)?;
-    if laws.friction.acts() && matches!(kind, JointKind::Free | JointKind::Fixed) {
+    if laws.friction.acts() && matches!(kind, JointKind::Fixed) {
         return Err(absent("friction"));
     }
     if let Some(l) = &laws.limits {
