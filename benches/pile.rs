@@ -2,7 +2,7 @@
 //!
 //! Cubes of 0.1 m and 0.37 kg, μ = 0.5, the model's defaults (k = 10⁹ Pa/m, ε = 5 mm, δ = 1 mm, V_f = 0.01 m/s, rule
 //! P1Q3, backward Euler), slightly turned and shifted at random. `cargo bench --bench pile [-- CUBES …]` prints time a
-//! step, iterations, stages not converged, contacts and memory; `RAYON_NUM_THREADS=1` for one thread.
+//! step and a contact, iterations, stages not converged, contacts and memory; `RAYON_NUM_THREADS=1` for one thread.
 
 #![allow(clippy::print_stdout, reason = "a bench prints its figures")]
 #![allow(clippy::unwrap_used, reason = "a bench stops where its scene is wrong")]
@@ -68,19 +68,40 @@ fn run(n: usize, schedule: DissipationSchedule, step: f64, steps: usize) {
     };
     let simulator = Simulator::new(scene(n), settings, vec![step; steps]).unwrap();
     let parameters = simulator.parameters();
-    let begin = Instant::now();
+    let begin = (Instant::now(), cpu());
     let mut trajectory = Trajectory::without_factors();
     simulator.run_into(&parameters, &mut trajectory).unwrap();
-    let took = begin.elapsed().as_secs_f64();
+    let took = begin.0.elapsed().as_secs_f64();
+    let worked = cpu().zip(begin.1).map(|(now, before)| now - before);
     let iterations: usize = trajectory.stats.iter().map(|s| s.iterations).sum();
     let most = trajectory.stats.iter().map(|s| s.iterations).max().unwrap();
-    let contacts = simulator.contacts(&trajectory, &parameters, steps - 1).unwrap().len();
+    let touching = |k: usize| simulator.contacts(&trajectory, &parameters, k).unwrap().len();
+    let contacts: usize = (0..steps).map(touching).sum();
     println!(
-        "{n:5} cubes, {schedule:?}: {:8.3} ms a step, {:5.2} iterations (most {most}), {} of {steps} steps not converged, {contacts} contacts at the end",
+        "{n:5} cubes, {schedule:?}: {:8.3} ms a step, {:5.2} iterations (most {most}), {} of {steps} steps not converged, {} contacts at the end",
         took * 1e3 / steps as f64,
         iterations as f64 / steps as f64,
         trajectory.unconverged(),
+        touching(steps - 1),
     );
+    let per_contact = |seconds: f64| seconds * 1e6 / contacts as f64;
+    let processor = worked.map(|w| format!(", {:.2} µs of processor time", per_contact(w)));
+    println!(
+        "      {:.2} µs a contact and step{}; {contacts} contacts of all steps",
+        per_contact(took),
+        processor.unwrap_or_default()
+    );
+    if let Some(peak) = peak() {
+        println!("      peak of memory so far {peak:.0} MB");
+    }
+}
+
+/// Processor time of this process so far [s], where the system tells in ticks of 10 ms.
+fn cpu() -> Option<f64> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
+    let ticks = |i: usize| fields.get(i)?.parse::<f64>().ok();
+    Some((ticks(11)? + ticks(12)?) * 0.01)
 }
 
 /// Peak of the memory of this process so far [MB], where the system tells.
@@ -94,15 +115,12 @@ fn main() {
     let asked: Vec<usize> = std::env::args().skip(1).filter_map(|x| x.parse().ok()).collect();
     let asked = if asked.is_empty() { vec![8, 64, 216] } else { asked };
     for n in asked {
-        let steps = if n > 100 { 40 } else { 200 };
+        let steps = if n > 300 { 60 } else { 200 };
         run(n, DissipationSchedule::StageStart, 0.005, steps);
         // The other rows jump where a sample leaves: some stages of a pile have no solution.
         if n <= 8 {
             run(n, DissipationSchedule::CurrentGeometry, 0.005, steps);
             run(n, DissipationSchedule::Current, 0.005, steps);
         }
-    }
-    if let Some(peak) = peak() {
-        println!("      peak of memory {peak:.0} MB");
     }
 }
