@@ -116,6 +116,12 @@ fn fit_of_a_twin_finds_its_parameters_whatever_the_number_of_threads() {
     for (i, truth) in [0.18, 2.0].into_iter().enumerate() {
         let best = report["parameters"][i]["best"].as_f64().unwrap();
         assert!((best / truth).ln().abs() < 0.1, "{best} for {truth}");
+        // What its derivatives are good for, toss by toss.
+        let trust = &report["parameters"][i]["trust"];
+        assert_eq!(trust["tosses"].as_array().unwrap().len(), 3);
+        assert!(trust["verdict"].is_string(), "{trust}");
+        let summary = std::fs::read_to_string(Path::new(&t.path("1")).join("summary.txt")).unwrap();
+        assert!(summary.contains(trust["statement"].as_str().unwrap()), "{summary}");
     }
     let params = Path::new(&t.path("1")).join("report.json").display().to_string();
     let judged = t.json(&["--json", "evaluate", &experiment, "--params", &params]);
@@ -234,6 +240,8 @@ fn wrong_experiments_are_refused_with_file_field_value_and_what_is_allowed() {
     t.refused("starts = 2", "starts = 0", &[":21", "multistart.starts", "0"]);
     t.refused("frames = 12", "frames = 0", &[":18", "stage[0].frames", ">= 1"]);
     t.refused("rate_hz = 148.0", "rate_hz = -1.0", &[":31", "twin.rate_hz", "-1", "> 0"]);
+    let many = "[trust]\ngrids = 14\n\n[multistart]";
+    t.refused("[multistart]", many, &[":21: trust.grids", "14", "1 to 13"]);
     let prior = "[initial_state]\nvelocity_sigma = 0.1\n\n[multistart]";
     t.refused("[multistart]", prior, &[":20", "initial_state", "baseline", "noise"]);
     let stage = "frames = 12\nalgorithm = \"response-surface\"\npoints = 7";

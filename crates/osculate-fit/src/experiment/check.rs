@@ -1,10 +1,11 @@
 //! What must hold for the values of an experiment file. Every error names file, line, field, value and what is allowed.
 
 use super::ExperimentError;
-use super::file::{ExperimentFile, InitialStateFile, Loss, StageFile};
+use super::file::{ExperimentFile, InitialStateFile, Loss, StageFile, TrustFile};
 use crate::fit::Algorithm;
 use crate::parameter::{ParameterError, resolve};
 use crate::surface::quadratic::coefficients;
+use crate::trust::MOST_GRIDS;
 use crate::twin::{TwinError, TwinFile};
 use osculate_dynamics::file::Source;
 use osculate_dynamics::{Layout, Parameters, Scene};
@@ -55,12 +56,24 @@ impl<'a> Check<'a> {
         if starts == 0 || starts > 10_000 {
             return self.refuse("multistart.starts", starts, "1 to 10000");
         }
+        self.trust()?;
         match file.twin.as_ref().map(TwinFile::check) {
             Some(Err(TwinError::Value { field, found, allowed })) => {
                 self.refuse(&format!("twin.{field}"), found, allowed)
             }
             _ => Ok(()),
         }
+    }
+
+    fn trust(&self) -> Result<(), ExperimentError> {
+        let TrustFile { tosses, grids } = self.file.trust;
+        if tosses > 1000 {
+            return self.refuse("trust.tosses", tosses, "0 to 1000; 0 asks nothing");
+        }
+        if grids == 0 || grids > MOST_GRIDS {
+            return self.refuse("trust.grids", grids, format!("1 to {MOST_GRIDS}"));
+        }
+        Ok(())
     }
 
     fn initial_state(&self) -> Result<(), ExperimentError> {

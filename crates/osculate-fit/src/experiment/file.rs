@@ -4,6 +4,7 @@ use super::ExperimentError;
 use crate::fit::{Algorithm, Designs};
 use crate::parameter::FreeParameter;
 use crate::recording::Part;
+use crate::trust::GRIDS;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -40,6 +41,9 @@ pub struct ExperimentFile {
     /// Profiles.
     #[serde(default)]
     pub profile: ProfileFile,
+    /// What the derivatives are good for.
+    #[serde(default)]
+    pub trust: TrustFile,
     /// Synthetic recordings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub twin: Option<crate::twin::TwinFile>,
@@ -183,6 +187,22 @@ pub struct ProfileFile {
 impl Default for ProfileFile {
     fn default() -> Self {
         Self { points: 6, iterations: 4, tosses: 60 }
+    }
+}
+
+/// How much is asked about the derivatives by the fitted parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TrustFile {
+    /// Most tosses, evenly spread over the part; 0 for no verdicts.
+    pub tosses: usize,
+    /// Time grids, each with half the step of the one before.
+    pub grids: usize,
+}
+
+impl Default for TrustFile {
+    fn default() -> Self {
+        Self { tosses: 3, grids: GRIDS }
     }
 }
 

@@ -6,13 +6,14 @@ mod file;
 
 pub use error::ExperimentError;
 pub use file::{
-    ExperimentFile, InitialStateFile, Loss, MultiStart, PartName, ProfileFile, StageFile,
+    ExperimentFile, InitialStateFile, Loss, MultiStart, PartName, ProfileFile, StageFile, TrustFile,
 };
 
 use crate::fit::{Algorithm, Designs, Plan, StagePlan};
 use crate::identify::ProfilePlan;
 use crate::problem::{Horizon, InitialState, Model, Toss, Weights};
 use crate::recording::{Dataset, Part};
+use crate::trust::Extent;
 use check::Check;
 use file::{default_iterations, default_simplex};
 use osculate_dynamics::OnFailure;
@@ -159,6 +160,11 @@ impl Experiment {
             starts: self.file.multistart.starts,
             seed: self.file.multistart.seed,
         }
+    }
+
+    /// How much is asked about derivatives.
+    pub fn trust_extent(&self) -> Extent {
+        Extent { tosses: self.file.trust.tosses, grids: self.file.trust.grids }
     }
 
     /// The plan of the profiles.

@@ -7,8 +7,11 @@
 //! A toss is one block of the least-squares problem. Its own parameters are the initial states of its segments:
 //! none (a roll-out from the recorded start), its velocities or all of it, with a prior around the recorded start.
 
+mod along;
 mod residuals;
 mod segments;
+
+pub use along::{Along, Projection};
 
 use crate::least_squares::{BlockProblem, BlockResiduals};
 use crate::parameter::{FreeParameter, ParameterError, resolve};

@@ -6,7 +6,7 @@ use crate::least_squares::BlockResiduals;
 use nalgebra::{DMatrix, DVector, Vector3};
 use osculate_dynamics::sensitivity::tangent;
 use osculate_dynamics::{BodyState, Parameters, RunError, Simulator, Trajectory};
-use osculate_math::{Jet, Scalar, so3};
+use osculate_math::{Jet, Scalar};
 
 impl Problem {
     /// The parameters of a segment; `seed(i)` adds derivatives to shared (first) and own parameters.
@@ -39,23 +39,12 @@ impl Problem {
         out: &mut Vec<T>,
     ) {
         let toss = &segments.toss;
-        let observed = toss.observed.iter().filter(|o| **o).count().max(1) as f64;
-        let mean = if self.weights.per_frame_mean { observed } else { 1.0 };
-        let (wp, wr) =
-            ((self.weights.position / mean).sqrt(), (self.weights.rotation / mean).sqrt());
         let first = segments.cuts[segment];
         // A frame shared by two segments belongs to the later one.
         let last = segments.cuts[segment + 1];
         for frame in (first..last).filter(|&f| toss.observed[f]) {
             let y = state((frame - first) * self.model.substeps).kinematics(center);
-            let measured = &toss.measured[frame];
-            let turn = so3::log(&(y.rotation * measured.rotation.map(T::from).transpose()));
-            for k in 0..3 {
-                out.push((y.position[k] - measured.position[k]) * wp);
-            }
-            for k in 0..3 {
-                out.push(turn[k] * wr);
-            }
+            out.extend(self.frame(segments, frame, &y.position, &y.rotation));
         }
     }
 

@@ -10,9 +10,10 @@ use crate::identify::{Curvature, Profile, TWO_SIDED_95, Verdict, curvature, prof
 use crate::parameter::FreeParameter;
 use crate::problem::{Horizon, Problem, ProblemError, Toss};
 use crate::recording::{Evaluation, RecordingError, TossErrors};
+use crate::trust::{self, Trust};
 use rayon::prelude::*;
 use serde::Serialize;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// One estimated parameter.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -38,6 +39,18 @@ pub struct Estimate {
     pub verdict: Option<Verdict>,
     /// The same in words.
     pub statement: String,
+    /// What derivatives by it are good for; absent where that was not asked or was interrupted, and for parameters that
+    /// are not fitted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trust: Option<Trust>,
+}
+
+impl Estimate {
+    /// The largest standard error found: that of the smooth loss is the only sober one where roll-outs are chaotic.
+    fn sigma(&self) -> Option<f64> {
+        let all = [self.standard_error, self.robust_standard_error, self.surface_standard_error];
+        all.into_iter().flatten().reduce(f64::max)
+    }
 }
 
 /// Everything a fit found.
@@ -114,16 +127,19 @@ pub fn run(
     let at = (best.coordinates.clone(), best.own.clone());
     let curved = curvature(&fitted.problem, &at.0, &at.1).ok();
     let (evaluation, unconverged_stages) = evaluate(&fitted.problem, &at.0, &at.1, half_side)?;
-    let stopped = interrupted.load(std::sync::atomic::Ordering::Relaxed);
+    let stopped = interrupted.load(Ordering::Relaxed);
     let profiles = if stopped || experiment.file.profile.points == 0 {
         Vec::new()
     } else {
         phase("profiles");
         profiles(experiment, &plan, (&fitted, curved.as_ref()), interrupted)?
     };
-    let cut_short = experiment.file.profile.points > 0
-        && interrupted.load(std::sync::atomic::Ordering::Relaxed);
-    let parameters = estimates(&fitted, curved.as_ref(), &profiles, cut_short);
+    let cut_short = experiment.file.profile.points > 0 && interrupted.load(Ordering::Relaxed);
+    let mut parameters = estimates(&fitted, curved.as_ref(), &profiles, cut_short);
+    if experiment.file.trust.tosses > 0 && !interrupted.load(Ordering::Relaxed) {
+        phase("trust");
+        judge_derivatives(experiment, &fitted, &mut parameters, interrupted)?;
+    }
     let settings = &plan.model.settings;
     let report = Report {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -140,9 +156,28 @@ pub fn run(
         evaluation,
         unconverged_stages,
         seed: plan.seed,
-        interrupted: interrupted.load(std::sync::atomic::Ordering::Relaxed),
+        interrupted: interrupted.load(Ordering::Relaxed),
     };
     Ok((report, fitted))
+}
+
+/// Adds what the derivatives by each fitted parameter are good for.
+fn judge_derivatives(
+    experiment: &Experiment,
+    fitted: &Fit,
+    parameters: &mut [Estimate],
+    interrupted: &AtomicBool,
+) -> Result<(), ReportError> {
+    let best = fitted.best();
+    let sigmas: Vec<Option<f64>> =
+        parameters[..best.coordinates.len()].iter().map(Estimate::sigma).collect();
+    let at = (best.coordinates.as_slice(), best.own.as_slice());
+    let found =
+        trust::fitted(&fitted.problem, at, &sigmas, experiment.trust_extent(), interrupted)?;
+    for (p, t) in parameters.iter_mut().zip(found.into_iter().flatten()) {
+        p.trust = Some(t);
+    }
+    Ok(())
 }
 
 /// Errors of every toss at a point, and unconverged stages.
@@ -271,6 +306,7 @@ fn estimates(
                     .map(|e| [u - TWO_SIDED_95 * e, u + TWO_SIDED_95 * e].map(|x| p.to_value(x))),
                 statement: statement((&p.path, unit), value, verdict.as_ref(), cut_short),
                 verdict,
+                trust: None,
             }
         })
         .collect();
@@ -290,6 +326,7 @@ fn estimates(
                 number(q.best)
             ),
             verdict: q.verdict,
+            trust: None,
         });
     }
     all

@@ -61,8 +61,23 @@ impl Report {
         if let Some(c) = &self.curvature {
             self.write_curvature(&mut s, c);
         }
+        self.write_trust(&mut s);
         self.write_starts(&mut s);
         s
+    }
+
+    fn write_trust(&self, s: &mut String) {
+        let all = || self.parameters.iter().filter_map(|p| p.trust.as_ref());
+        let Some(first) = all().find(|t| !t.tosses.is_empty()).or_else(|| all().next()) else {
+            return;
+        };
+        let ids: Vec<String> = first.tosses.iter().map(|t| t.toss.to_string()).collect();
+        let of =
+            if ids.is_empty() { String::new() } else { format!(" of tosses {}", ids.join(", ")) };
+        let _ = writeln!(s, "\ntrust in derivatives{of} over one standard error (docs/trust.md)");
+        for t in all() {
+            let _ = writeln!(s, "  {}", t.statement);
+        }
     }
 
     fn write_surface(&self, s: &mut String, surface: &Surface) {

@@ -10,11 +10,13 @@
 //!
 //! Criteria and thresholds: `docs/trust.md`.
 
+mod fitted;
 mod plateau;
 mod refine;
 mod switches;
 mod verdict;
 
+pub use fitted::{Extent, OfToss, Trust, chosen, fitted};
 pub use plateau::{Difference, ON_PLATEAU, Plateau, plateau};
 pub use switches::{Harm, Switch};
 pub use verdict::{
@@ -67,16 +69,7 @@ pub struct Judged {
 impl Judged {
     /// Parameter, verdict and every reason in one sentence, for reports.
     pub fn sentence(&self) -> String {
-        let (path, unit) = (&self.evidence.path, &self.evidence.unit);
-        let reasons: Vec<String> = self.verdict.reasons().iter().map(|r| r.text(unit)).collect();
-        let reasons = reasons.join("; ");
-        match &self.verdict {
-            Verdict::Trust | Verdict::TrustAsZero => format!("{path}: {}", self.verdict.word()),
-            Verdict::TrustLocally { within, .. } => {
-                format!("{path}: trust within ±{within:.1e} {unit}: {reasons}")
-            }
-            Verdict::DoNotTrust { .. } => format!("{path}: do not trust, because {reasons}"),
-        }
+        format!("{}: {}", self.evidence.path, self.verdict.explained(&self.evidence.unit))
     }
 }
 

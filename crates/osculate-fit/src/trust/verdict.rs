@@ -121,6 +121,20 @@ impl Verdict {
         }
     }
 
+    /// With the range and every reason, in the unit of the parameter.
+    pub fn explained(&self, unit: &str) -> String {
+        let after = spaced(unit);
+        let reasons: Vec<String> = self.reasons().iter().map(|r| r.text(unit)).collect();
+        let reasons = reasons.join("; ");
+        match self {
+            Self::Trust | Self::TrustAsZero => self.word().into(),
+            Self::TrustLocally { within, .. } => {
+                format!("trust within ±{within:.1e}{after}: {reasons}")
+            }
+            Self::DoNotTrust { .. } => format!("do not trust, because {reasons}"),
+        }
+    }
+
     /// The reasons.
     pub fn reasons(&self) -> &[Reason] {
         match self {
@@ -133,6 +147,7 @@ impl Verdict {
 impl Reason {
     /// In words, with the unit of the parameter.
     pub fn text(&self, unit: &str) -> String {
+        let unit = spaced(unit);
         match self {
             Self::SignChanges { changes, refined } => {
                 let list: Vec<String> = refined.iter().map(|x| format!("{x:.2e}")).collect();
@@ -145,10 +160,10 @@ impl Reason {
             Self::CannotRefine { factor } => format!("the roll-out fails at Δt/{factor}"),
             Self::NoPlateau => "no difference step agrees with it".into(),
             Self::NarrowPlateau { to, switch } => {
-                let mut text = format!("differences agree up to {to:.1e} {unit} only");
+                let mut text = format!("differences agree up to {to:.1e}{unit} only");
                 if let Some(s) = switch {
                     text += &format!(
-                        "; {} of sample {} after step {} is {:.1e} {unit} away",
+                        "; {} of sample {} after step {} is {:.1e}{unit} away",
                         s.what, s.sample, s.step, s.distance
                     );
                 }
@@ -162,6 +177,11 @@ impl Reason {
             }
         }
     }
+}
+
+/// A unit after a number.
+pub(super) fn spaced(unit: &str) -> String {
+    if unit.is_empty() { String::new() } else { format!(" {unit}") }
 }
 
 /// Largest distance of the derivatives from the finest, relative to it.
