@@ -240,6 +240,9 @@ fn wrong_experiments_are_refused_with_file_field_value_and_what_is_allowed() {
     t.refused("starts = 2", "starts = 0", &[":21", "multistart.starts", "0"]);
     t.refused("frames = 12", "frames = 0", &[":18", "stage[0].frames", ">= 1"]);
     t.refused("rate_hz = 148.0", "rate_hz = -1.0", &[":31", "twin.rate_hz", "-1", "> 0"]);
+    let held = "profile_only = true\n\n[[stage]]\nfree = [\"pair.cube.ground.c_n\"]";
+    let words = [":19: stage[0].free", "'pair.cube.ground.c_n'", "profile_only = true"];
+    t.refused("\n[[stage]]", held, &words);
     let many = "[trust]\ngrids = 14\n\n[multistart]";
     t.refused("[multistart]", many, &[":21: trust.grids", "14", "1 to 13"]);
     let prior = "[initial_state]\nvelocity_sigma = 0.1\n\n[multistart]";

@@ -119,6 +119,12 @@ impl<'a> Check<'a> {
         if let Some(path) = stage.free.iter().find(|p| !known(p)) {
             return self.refuse(&at("free"), format!("'{path}'"), "paths of [[parameter]]");
         }
+        let held =
+            |path: &String| self.file.parameters.iter().any(|p| p.path == *path && p.profile_only);
+        if let Some(path) = stage.free.iter().find(|p| held(p)) {
+            let found = format!("'{path}', which has profile_only = true and never moves in a fit");
+            return self.refuse(&at("free"), found, "paths of [[parameter]] without profile_only");
+        }
         self.positive(&at("simplex"), stage.simplex, "> 0")?;
         self.designs(&at, stage)
     }
