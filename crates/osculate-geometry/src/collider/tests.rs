@@ -4,9 +4,10 @@ use super::laws::check_field;
 use super::*;
 use crate::distance::MeshDistance;
 use crate::grid::GridSdf;
-use crate::grid::{GridParams, ResolutionMode};
+use crate::grid::{GridParams, Interpolation, ResolutionMode};
 use crate::mesh::TriangleMesh;
 use osculate_math::check::Smoothness::{Kink, Smooth};
+use std::sync::Arc;
 
 fn brick() -> Collider {
     let mesh = TriangleMesh::cuboid(&Vector3::new(0.5, 0.6, 0.7)).unwrap();
@@ -38,6 +39,13 @@ fn grid(mesh: &TriangleMesh, delta: f64) -> Collider {
     Collider::grid(GridSdf::of_mesh(mesh, &params).unwrap())
 }
 
+/// The same with another interpolant.
+fn interpolated(collider: &Collider, interpolation: Interpolation) -> Collider {
+    let Collider::Grid(field) = collider else { panic!("a grid") };
+    let base = Arc::new((*field.base).clone().interpolated(interpolation));
+    Collider::Grid(GridField { base, ..*field })
+}
+
 #[test]
 fn mesh_has_exact_derivatives_at_every_feature() {
     for field in [brick(), brick().scaled(1.3, 0.04).unwrap()] {
@@ -65,12 +73,17 @@ fn grid_has_exact_derivatives_inside_outside_and_between_cells() {
     let Collider::Grid(field) = &made else { panic!("a grid") };
     let (node, h) = (field.base.node([2, 3, 2]), field.base.spacing());
     let upper = field.base.bounds().upper;
-    for (s, r) in [(1.0, 0.0), (1.3, 0.04)] {
-        let made = made.scaled(s, r).unwrap();
+    let numbers = [(1.0, 0.0), (1.3, 0.04)];
+    for (interpolation, (s, r)) in
+        Interpolation::ALL.into_iter().flat_map(|i| numbers.map(|n| (i, n)))
+    {
+        let made = interpolated(&made, interpolation).scaled(s, r).unwrap();
         let at = |x: Vector3<f64>| <[f64; 3]>::from(x * s);
         let inside = node + h.component_mul(&Vector3::new(0.3, 0.6, 0.45));
+        let outermost = field.base.node([0, 3, 2]) + (inside - node);
         for (regime, x, smoothness) in [
             ("inside", inside, Smooth),
+            ("in an outermost cell", outermost, Smooth),
             ("beyond a face", Vector3::new(upper.x + 0.2, inside.y, inside.z), Smooth),
             ("beyond an edge", Vector3::new(upper.x + 0.2, inside.y, upper.z + 0.1), Smooth),
             ("beyond a corner", upper + Vector3::new(0.2, 0.3, 0.1), Smooth),
@@ -88,11 +101,73 @@ fn grid_is_continuous_across_cells_and_its_boundary() {
     let made = grid(&l_shape(), 0.25);
     let Collider::Grid(field) = &made else { panic!("a grid") };
     let (node, upper) = (field.base.node([3, 4, 2]), field.base.bounds().upper);
-    for x in [node, node + Vector3::new(0.0, 0.05, 0.03), Vector3::new(upper.x, 0.3, 0.2), upper] {
-        for step in [Vector3::x(), Vector3::repeat(1.0)] {
-            let jump = made.phi(&(x + step * 1e-9)) - made.phi(&(x - step * 1e-9));
-            assert!(jump.abs() < 1e-8, "{x:?}: {jump}");
+    let off = node + Vector3::new(0.0, 0.05, 0.03);
+    for made in Interpolation::ALL.map(|i| interpolated(&made, i)) {
+        for x in [node, off, Vector3::new(upper.x, 0.3, 0.2), upper] {
+            for step in [Vector3::x(), Vector3::repeat(1.0)] {
+                let jump = made.phi(&(x + step * 1e-9)) - made.phi(&(x - step * 1e-9));
+                assert!(jump.abs() < 1e-8, "{x:?}: {jump}");
+            }
         }
+    }
+}
+
+#[test]
+fn gradient_jumps_across_trilinear_cells_and_not_across_tricubic_ones() {
+    let made = grid(&TriangleMesh::icosphere(0.8, 2).unwrap(), 0.25);
+    let Collider::Grid(field) = &made else { panic!("a grid") };
+    let [nx, ny, nz] = field.base.cells();
+    let largest = |interpolation| {
+        let made = interpolated(&made, interpolation);
+        let h = field.base.spacing();
+        let jump = |(i, j, k): (usize, usize, usize)| {
+            let x = field.base.node([i, j, k]) + Vector3::new(0.0, 0.4 * h.y, 0.7 * h.z);
+            let step = Vector3::x() * 1e-9;
+            (made.field(&(x + step)).gradient - made.field(&(x - step)).gradient).norm()
+        };
+        // The first and the last are faces of outermost cells, with an extrapolated node.
+        let faces =
+            (1..nx).flat_map(|i| (0..ny).flat_map(move |j| (0..nz).map(move |k| (i, j, k))));
+        faces.map(jump).fold(0.0, f64::max)
+    };
+    assert!(largest(Interpolation::Trilinear) > 0.1);
+    assert!(largest(Interpolation::Tricubic) < 1e-6);
+}
+
+#[test]
+fn tricubic_grid_is_exact_on_linear_and_but_for_outermost_cells_on_quadratic_functions() {
+    let made = grid(&l_shape(), 0.25);
+    let Collider::Grid(field) = &made else { panic!("a grid") };
+    let base = &field.base;
+    let [nx, ny, nz] = base.nodes();
+    let of = |f: &dyn Fn(Vector3<f64>) -> f64| {
+        let node = |n: usize| base.node([n / (ny * nz), n / nz % ny, n % nz]);
+        let values = (0..nx * ny * nz).map(|n| f(node(n))).collect();
+        base.with_values(values).unwrap().interpolated(Interpolation::Tricubic)
+    };
+    let linear = |x: Vector3<f64>| 0.3 + x.dot(&Vector3::new(0.2, -1.0, 0.4));
+    let bilinear = |x: Vector3<f64>| linear(x) + x.x * x.x - 0.7 * x.y * x.z + 0.4 * x.z * x.z;
+    let (bounds, h) = (base.bounds(), base.spacing());
+    let inner = |x: &Vector3<f64>| {
+        (0..3).all(|i| (x[i] - bounds.lower[i]).min(bounds.upper[i] - x[i]) > h[i])
+    };
+    let (flat, curved) = (of(&linear), of(&bilinear));
+    for x in random_points(2000, 1.5).iter().filter(|x| bounds.distance(x) == 0.0) {
+        assert!((flat.phi(x) - linear(*x)).abs() < 1e-13, "{x:?}");
+        if inner(x) {
+            assert!((curved.phi(x) - bilinear(*x)).abs() < 1e-13, "{x:?}");
+        }
+    }
+}
+
+#[test]
+fn tricubic_grid_of_one_cell_is_trilinear() {
+    let one = GridParams { delta: [1e6; 3], min_cells: [1; 3], ..GridParams::default() };
+    let made = Collider::grid(GridSdf::of_mesh(&l_shape(), &one).unwrap());
+    let cubic = interpolated(&made, Interpolation::Tricubic);
+    for x in random_points(200, 1.5) {
+        let (a, b) = (made.field(&x), cubic.field(&x));
+        assert!((a.phi - b.phi).abs() < 1e-14 && (a.gradient - b.gradient).norm() < 1e-13, "{x:?}");
     }
 }
 
@@ -133,32 +208,55 @@ fn distance_to_the_mesh_of_a_box_is_that_of_the_box() {
 }
 
 #[test]
-fn sphere_on_a_grid_converges_at_second_order() {
+fn sphere_on_a_grid_converges_at_second_order_and_tricubic_at_third() {
     let exact = Collider::sphere(Vector3::zeros(), 0.8).unwrap();
-    // Facets are at most 2 µm from the sphere: far below the errors of the grids.
-    let mesh = MeshDistance::new(&TriangleMesh::icosphere(0.8, 6).unwrap()).unwrap();
+    let mesh = MeshDistance::new(&TriangleMesh::icosphere(0.8, 2).unwrap()).unwrap();
     let points: Vec<_> = random_points(4000, 1.0);
     let shell: Vec<_> = points.iter().filter(|x| (x.norm() - 0.8).abs() < 0.15).collect();
-    let error = |delta: f64| {
+    let error = |interpolation: Interpolation, delta: f64| {
         let params = GridParams {
             mode: ResolutionMode::Explicit,
             delta: [delta; 3],
             min_cells: [1; 3],
-            padding: 0.2,
+            padding: 0.4,
         };
-        let made = Collider::grid(GridSdf::of_distance(&mesh, &params).unwrap());
-        let square: f64 = shell.iter().map(|x| (made.phi(x) - exact.phi(x)).powi(2)).sum();
-        (square / shell.len() as f64).sqrt()
+        let grid = GridSdf::of_distance(&mesh, &params).unwrap();
+        let [nx, ny, nz] = grid.nodes();
+        let node = |n: usize| grid.node([n / (ny * nz), n / nz % ny, n % nz]);
+        let values = (0..nx * ny * nz).map(|n| exact.phi(&node(n))).collect();
+        let made = grid.with_values(values).unwrap().interpolated(interpolation);
+        let made = Collider::grid(made);
+        let mean = |f: &dyn Fn(&Vector3<f64>) -> f64| {
+            (shell.iter().map(|x| f(x).powi(2)).sum::<f64>() / shell.len() as f64).sqrt()
+        };
+        let gradient = |x: &Vector3<f64>| (made.field(x).gradient - exact.field(x).gradient).norm();
+        [mean(&|x| made.phi(x) - exact.phi(x)), mean(&gradient)]
     };
-    let (coarse, fine) = (error(0.1), error(0.05));
-    let order = (coarse / fine).log2();
-    assert!((order - 2.0).abs() < 0.25, "order {order}: {coarse:.2e}, {fine:.2e}");
+    // Values, then gradients.
+    for (interpolation, orders) in
+        [(Interpolation::Trilinear, [2.0, 1.0]), (Interpolation::Tricubic, [3.0, 2.0])]
+    {
+        let (coarse, fine) = (error(interpolation, 0.1), error(interpolation, 0.05));
+        for i in 0..2 {
+            let order = (coarse[i] / fine[i]).log2();
+            let (c, f) = (coarse[i], fine[i]);
+            assert!(
+                (order - orders[i]).abs() < 0.3,
+                "{interpolation:?} {i}: {order}: {c:.2e}, {f:.2e}"
+            );
+        }
+    }
 }
 
 #[test]
 fn slope_bound_of_a_grid_holds_between_any_two_points() {
-    let made = grid(&l_shape(), 0.3);
-    let Collider::Grid(field) = &made else { panic!("a grid") };
+    for interpolation in Interpolation::ALL {
+        slope_bound_holds(&interpolated(&grid(&l_shape(), 0.3), interpolation));
+    }
+}
+
+fn slope_bound_holds(made: &Collider) {
+    let Collider::Grid(field) = made else { panic!("a grid") };
     let points = random_points(600, 2.5);
     for (x, y) in points.iter().zip(points.iter().skip(1)) {
         let slope = (made.phi(x) - made.phi(y)).abs() / (x - y).norm();
@@ -176,6 +274,7 @@ fn every_collider() -> Vec<Collider> {
         Collider::rounded_cuboid(Vector3::new(0.1, 0.0, -0.2), half, 0.2).unwrap(),
         grid(&l_shape(), 0.3),
         grid(&l_shape(), 0.3).scaled(0.7, 0.05).unwrap(),
+        interpolated(&grid(&l_shape(), 0.3), Interpolation::Tricubic).scaled(0.7, 0.05).unwrap(),
         brick(),
         Collider::mesh(MeshDistance::new(&l_shape()).unwrap()).scaled(1.2, 0.1).unwrap(),
     ]

@@ -2,16 +2,18 @@
 //!
 //! ```text
 //! inside the grid   Φ = Σ c_ijk (1−x or x)(1−y or y)(1−z or z)      trilinear in each cell, 0 ≤ x, y, z ≤ 1
+//!                   or tricubic, from the 64 nodes around (see `tricubic`)
 //! outside           Φ = Φ(clamped X) + ‖X − clamped X‖
 //! ```
 //!
-//! Nodes hold exact distances. The gradient is the exact derivative of this function: it jumps across cells and is not
-//! unit.
+//! Nodes hold exact distances. The gradient is the exact derivative of this function and is not unit: trilinear, it jumps
+//! across cells; tricubic, it is continuous inside the grid. On the boundary of the grid it jumps with both.
 
 mod build;
 mod cache;
 mod file;
 mod params;
+mod tricubic;
 
 pub use file::{GridFileError, VERSION};
 pub use params::{GridExtent, GridParams, MOST_BYTES, MOST_CELLS, ResolutionMode};
@@ -25,6 +27,30 @@ use std::ops::{Add, Mul, Sub};
 /// What a grid was made of: a hash of the mesh and the parameters.
 pub type GridKey = [u8; 32];
 
+/// What Φ is between the nodes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Interpolation {
+    /// Of the 8 nodes of a cell: continuous; second order.
+    #[default]
+    Trilinear,
+    /// Of the 64 nodes around a cell: with a continuous gradient; third order. Values overshoot where the distance has an
+    /// edge.
+    Tricubic,
+}
+
+impl Interpolation {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Trilinear, Self::Tricubic];
+
+    /// Name, as it stands in scene files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Trilinear => "trilinear",
+            Self::Tricubic => "tricubic",
+        }
+    }
+}
+
 /// Signed distances at the nodes of a regular grid.
 #[derive(Clone, PartialEq)]
 pub struct GridSdf {
@@ -34,9 +60,10 @@ pub struct GridSdf {
     /// Node `(i, j, k)` at `(i n_y + j) n_z + k` (m).
     values: Vec<f64>,
     key: GridKey,
+    interpolation: Interpolation,
     /// Bound of `‖∇Φ‖` inside.
     steepest: f64,
-    /// Smallest value on the boundary (m).
+    /// No more than the smallest value on the boundary (m).
     lowest_outside: f64,
 }
 
@@ -58,16 +85,41 @@ struct Coordinate<T> {
 }
 
 impl GridSdf {
-    /// A grid of values in node order, with what bounds need.
+    /// A grid of values in node order, trilinear, with what bounds need.
     fn assemble(extent: GridExtent, values: Vec<f64>, key: GridKey) -> Self {
         let GridExtent { bounds, cells } = extent;
         let size = bounds.size();
         let spacing = Vector3::from_fn(|i, _| size[i] / cells[i] as f64);
-        let mut grid =
-            Self { bounds, cells, spacing, values, key, steepest: 0.0, lowest_outside: 0.0 };
-        grid.steepest = grid.steepest_slope();
-        grid.lowest_outside = grid.lowest_boundary_value();
-        grid
+        Self {
+            bounds,
+            cells,
+            spacing,
+            values,
+            key,
+            interpolation: Interpolation::Trilinear,
+            steepest: 0.0,
+            lowest_outside: 0.0,
+        }
+        .interpolated(Interpolation::Trilinear)
+    }
+
+    /// The same values, interpolated in this way.
+    #[must_use]
+    pub fn interpolated(mut self, interpolation: Interpolation) -> Self {
+        self.interpolation = interpolation;
+        (self.steepest, self.lowest_outside) =
+            (self.steepest_slope(), self.lowest_boundary_value());
+        if interpolation == Interpolation::Tricubic {
+            self.steepest *= tricubic::STEEPER;
+            // A point of a face is half a diagonal from a node at most.
+            self.lowest_outside -= 0.5 * self.spacing.norm() * self.steepest;
+        }
+        self
+    }
+
+    /// What Φ is between the nodes.
+    pub fn interpolation(&self) -> Interpolation {
+        self.interpolation
     }
 
     /// The same grid with other values (m) at its nodes, as many as there are.
@@ -84,7 +136,7 @@ impl GridSdf {
             return Err(GeometryError::Quantity { quantity, found: *found, allowed });
         }
         let extent = GridExtent { bounds: self.bounds, cells: self.cells };
-        Ok(Self::assemble(extent, values, self.key))
+        Ok(Self::assemble(extent, values, self.key).interpolated(self.interpolation))
     }
 
     /// The box of the grid.
@@ -147,12 +199,12 @@ impl GridSdf {
         self.phi(center) - self.steepest() * radius
     }
 
-    /// Smallest value (m) on the boundary: no point outside has a smaller one.
+    /// A value (m) that no point on the boundary or outside is below; trilinear, the smallest one there.
     pub fn lowest_outside(&self) -> f64 {
         self.lowest_outside
     }
 
-    /// Every partial derivative is a mean of differences along the edges of its cell.
+    /// Trilinear, every partial derivative is a mean of differences along the edges of its cell.
     fn steepest_slope(&self) -> f64 {
         let [nx, ny, nz] = self.nodes();
         let mut largest = Vector3::<f64>::zeros();
@@ -221,7 +273,10 @@ impl GridSdf {
         V: Copy + Sub<Output = V>,
     {
         let at = [0, 1, 2].map(|i| self.locate(i, point[i]));
-        let (mut phi, mut gradient) = self.cell_field(value, &at);
+        let (mut phi, mut gradient) = match self.interpolation {
+            Interpolation::Trilinear => self.trilinear(value, &at),
+            Interpolation::Tricubic => self.tricubic(value, &at),
+        };
         if at.iter().any(|c| c.beyond.is_some()) {
             let beyond = Vector3::from_fn(|i, _| at[i].beyond.unwrap_or_else(T::zero));
             let distance = norm::norm0(&beyond);
@@ -236,14 +291,17 @@ impl GridSdf {
         (phi, gradient)
     }
 
-    /// Calls `f` with the eight nodes of the cell of a point and the derivatives of value (–) and gradient (1/m) by the
-    /// value of each: the products of `x` or `1 − x`, and their slopes where the point is not beyond the grid.
+    /// Calls `f` with the nodes that matter at a point and the derivatives of value (–) and gradient (1/m) by the value of
+    /// each: trilinear, the products of `x` or `1 − x`, and their slopes where the point is not beyond the grid.
     pub(crate) fn for_each_node<T: Scalar>(
         &self,
         point: &Vector3<T>,
         mut f: impl FnMut(usize, T, Vector3<T>),
     ) {
         let at = [0, 1, 2].map(|i| self.locate(i, point[i]));
+        if self.interpolation == Interpolation::Tricubic {
+            return self.tricubic_nodes(&at, f);
+        }
         let [_, ny, nz] = self.nodes();
         let upper = at.map(|c| c.local);
         for corner in 0..8 {
@@ -262,7 +320,7 @@ impl GridSdf {
 
     /// The interpolant as `a + aₓx + … + aₓᵧxy + … + aₓᵧ_z xyz`.
     #[inline]
-    fn cell_field<T, V>(
+    fn trilinear<T, V>(
         &self,
         value: impl Fn(usize) -> V,
         at: &[Coordinate<T>; 3],
