@@ -39,6 +39,18 @@ pub enum GeometryError {
         /// How many are allowed.
         allowed: u128,
     },
+    /// Points that span no volume, or that are not finite.
+    #[error("{points} points span no convex hull: they have to be finite and not in one plane")]
+    NoHull {
+        /// How many points there are.
+        points: usize,
+    },
+    /// A collider has no faces, edges or vertices to touch with.
+    #[error("a {collider} collider has no faces and vertices, which contact points need")]
+    NoFeatures {
+        /// Kind of collider.
+        collider: &'static str,
+    },
     /// A mesh without triangles or without vertices.
     #[error("mesh has {vertices} vertices and {triangles} triangles, at least 3 and 1 needed")]
     EmptyMesh {

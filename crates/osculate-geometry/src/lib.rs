@@ -4,6 +4,7 @@
 //! * [`collider`]: signed distance fields, `Φ < 0` inside.
 //! * [`filter`]: which ordered pairs are allowed to touch.
 //! * [`distance`]: exact distances to a closed mesh; [`grid`]: distances on a grid, built in parallel, kept in files.
+//! * [`manifold`]: contact points between two shapes, differentiable in their poses.
 //! * [`mesh`]: triangle meshes, their checks and repair, and boxes and spheres as meshes.
 //! * [`quadrature`]: rules on a triangle, and the surface samples where contact is evaluated.
 //! * [`mass`]: mass, centre and inertia of a homogeneous body.
@@ -39,6 +40,7 @@ mod error;
 pub mod filter;
 pub mod grid;
 pub mod import;
+pub mod manifold;
 pub mod mass;
 pub mod mesh;
 pub mod quadrature;
