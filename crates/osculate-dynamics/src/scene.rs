@@ -28,6 +28,13 @@ pub enum BodyKind {
     },
 }
 
+/// What the impulse model needs of a surface beside its friction coefficient.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ImpulseSurface {
+    /// `e`, coefficient of restitution \[–\], 0 to 1; the mean of two bodies acts.
+    pub restitution: f64,
+}
+
 /// A rigid body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Body {
@@ -45,6 +52,8 @@ pub struct Body {
     pub gravity: bool,
     /// Contact parameters.
     pub contact: ContactParams,
+    /// Contact parameters of the impulse model.
+    pub impulse: ImpulseSurface,
     /// Distance field in the local frame; `None` switches the collider role off.
     pub collider: Option<Collider>,
     /// Samples in the local frame; `None` switches the colliding role off.
@@ -66,6 +75,7 @@ impl Body {
             angular_velocity: Vector3::zeros(),
             gravity: true,
             contact: ContactParams::default(),
+            impulse: ImpulseSurface::default(),
             collider: None,
             samples: None,
             free_samples: false,
@@ -119,6 +129,10 @@ impl Body {
         let defect = (r * r.transpose() - Matrix3::identity()).norm();
         if !(defect < 1e-9 && r.determinant() > 0.0) {
             return Err(self.error("rotation's distance from a rotation", defect, "< 1e-9"));
+        }
+        let e = self.impulse.restitution;
+        if !(0.0..=1.0).contains(&e) {
+            return Err(self.error("restitution", e, "0 to 1"));
         }
         self.contact
             .validate()

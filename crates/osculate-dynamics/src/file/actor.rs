@@ -5,7 +5,7 @@ use super::error::FileError;
 use super::schema::{Actor, ActorPose, ExplicitSamples, Samples, Shape};
 use super::shape::{self, Resolved};
 use super::{collider, free, mass};
-use crate::{Body, BodyKind};
+use crate::{Body, BodyKind, ImpulseSurface};
 use nalgebra::Vector3;
 use osculate_contact::{ContactError, ContactParams};
 use osculate_geometry::GeometryError;
@@ -75,6 +75,7 @@ pub(super) fn body(
         angular_velocity,
         gravity: actor.gravity,
         contact: contact(context, actor, at)?,
+        impulse: ImpulseSurface::default(),
         collider: collider::collider(context, &actor.collider, &shape, at)?,
         samples: samples(context, actor, &shape, at)?,
         free_samples: matches!(actor.samples, Some(Samples::Explicit(_))),

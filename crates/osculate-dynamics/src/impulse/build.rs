@@ -1,0 +1,139 @@
+//! From contacts to rows.
+
+use super::body::RigidState;
+use super::row::{Row, Side, jacobian, response};
+use super::rows::{Bias, FrictionPair, Group, NormalRow, Rows, tangents};
+use super::settings::ImpulseSettings;
+use super::system::System;
+use nalgebra::{Matrix2, Matrix3, Vector2, Vector3};
+use osculate_contact::impulse::normal;
+use osculate_geometry::manifold::{Contact, ContactPoint};
+
+/// A contact of a step, evaluated.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Touch {
+    pub(crate) bodies: [usize; 2],
+    pub(crate) contact: Contact,
+    pub(crate) point: ContactPoint,
+}
+
+/// What rows are made from.
+pub(crate) struct Builder<'a> {
+    pub(crate) system: &'a System,
+    pub(crate) settings: &'a ImpulseSettings,
+    pub(crate) states: &'a [RigidState],
+    pub(crate) inverse: &'a [Matrix3<f64>],
+    /// Velocities of bodies that follow prescribed poses, linear and angular.
+    pub(crate) prescribed: &'a [[Vector3<f64>; 2]],
+    /// Velocities at the start of the step and without contact.
+    pub(crate) velocities: [&'a [Vector3<f64>]; 2],
+    /// Duration of the step \[s\].
+    pub(crate) duration: f64,
+}
+
+/// Gap at which a contact counts as closed \[m\].
+const CLOSED: f64 = 1e-6;
+
+impl Builder<'_> {
+    /// A row along a direction at a point of the world; its velocity is that of the first body against the second.
+    pub(crate) fn row(
+        &self,
+        bodies: [usize; 2],
+        point: &Vector3<f64>,
+        direction: &Vector3<f64>,
+    ) -> Row {
+        let mut drift = 0.0;
+        let mut side = |body: usize, d: Vector3<f64>| {
+            let arm = point - self.states[body].center;
+            let rows = jacobian(&d, &arm);
+            let item = &self.system.items[body];
+            match (item.unknown, &item.inertia) {
+                (Some(at), Some(inertia)) => {
+                    let response = response(inertia, &self.inverse[body], &rows);
+                    Side::Free { at, jacobian: rows, response }
+                }
+                _ => {
+                    let [v, w] = &self.prescribed[body];
+                    drift += rows[0].dot(v) + rows[1].dot(w);
+                    Side::Fixed
+                }
+            }
+        };
+        let sides = [side(bodies[0], *direction), side(bodies[1], -direction)];
+        Row { sides, drift }
+    }
+
+    /// Two tangential rows at a point.
+    pub(crate) fn friction(
+        &self,
+        bodies: [usize; 2],
+        point: &Vector3<f64>,
+        normal: &Vector3<f64>,
+        share: f64,
+    ) -> FrictionPair {
+        let directions = tangents(normal);
+        let rows = directions.map(|d| self.row(bodies, point, &d));
+        let across = rows[0].coupling(&rows[1]);
+        let [first, second] = rows.map(|r| r.coupling(&r));
+        FrictionPair {
+            rows,
+            directions,
+            block: Matrix2::new(first, across, across, second),
+            bias: Vector2::zeros(),
+            impulse: Vector2::zeros(),
+            share,
+        }
+    }
+
+    /// The normal row of a contact. Forces act at the middle of the two points, so that they are opposite in every
+    /// moment too.
+    pub(crate) fn normal(&self, touch: &Touch, index: usize) -> NormalRow {
+        let ContactPoint { normal, gap, .. } = touch.point;
+        let row = self.row(touch.bodies, &touch.middle(), &normal);
+        let law = self.settings.normal.row(gap, self.duration);
+        let kind = if gap > 0.0 { Bias::Lasting } else { Bias::Overlap };
+        let (bias, kind) = match self.rebound(touch, &row) {
+            Some(rebound) => (rebound, Bias::Lasting),
+            None => (law.bias, kind),
+        };
+        let weight = row.coupling(&row);
+        NormalRow {
+            row,
+            bias,
+            kind,
+            compliance: law.softness,
+            weight,
+            impulse: 0.0,
+            contact: index,
+        }
+    }
+
+    /// `e u⁻` where the contact closes fast enough, and within the step.
+    fn rebound(&self, touch: &Touch, row: &Row) -> Option<f64> {
+        let restitution = self.system.restitution(touch.bodies);
+        let [start, free] = self.velocities.map(|v| row.velocity(v));
+        let closes = touch.point.gap <= CLOSED || touch.point.gap + self.duration * free <= CLOSED;
+        if !closes || restitution <= 0.0 {
+            return None;
+        }
+        normal::rebound(restitution, start, self.settings.restitution_threshold)
+    }
+
+    /// Point friction: every contact has its own normal and its own pair.
+    pub(crate) fn point_friction(&self, touches: &[Touch], rows: &mut Rows) {
+        for (index, touch) in touches.iter().enumerate() {
+            let share = self.system.friction(touch.bodies, self.settings);
+            let pair = self.friction(touch.bodies, &touch.middle(), &touch.point.normal, share);
+            rows.push(Group { normals: index..index + 1, pairs: index..index + 1 });
+            rows.normals.push(self.normal(touch, index));
+            rows.pairs.push(pair);
+        }
+    }
+}
+
+impl Touch {
+    /// The middle of the two points \[m\].
+    pub(crate) fn middle(&self) -> Vector3<f64> {
+        (self.point.point_a + self.point.point_b) * 0.5
+    }
+}

@@ -1,0 +1,38 @@
+//! Rigid bodies in hard contact: time stepping at the level of velocities, with impulses.
+//!
+//! ```text
+//! v_f = v + h M⁻¹(f_ext + gyroscopic)              body
+//! v⁺ = v_f + M⁻¹Jᵀ r                               solve: projected Gauss–Seidel
+//! 0 ≤ r_N ⟂ u_N + b + γ r_N ≥ 0                    rows: normal of each contact
+//! r_T = argmin ½ xᵀAx − bᵀx, ‖x‖ ≤ μ r_N           friction disk, directly after its normal
+//! q⁺ = q + h v⁺                                    stepper
+//! ```
+//!
+//! The other contact model of the crate integrates tractions over surfaces; this one has a few contact points, no
+//! stiffness and no regularisation of friction. [`ImpulseStepper`] goes step by step, [`ImpulseSimulator`] over a
+//! time grid.
+//!
+//! Source: the page *Friction* of the documentation of the Steel solver.
+
+mod body;
+mod build;
+mod error;
+mod memory;
+mod record;
+mod row;
+mod rows;
+mod settings;
+mod simulate;
+mod solve;
+mod stepper;
+mod system;
+
+pub use body::{Gyroscopic, Inertia, RigidState, TurnsTooFast};
+pub use error::ImpulseStepError;
+pub use record::{ContactImpulse, StepRecord};
+pub use row::{jacobian, response};
+pub use rows::tangents;
+pub use settings::{FrictionMode, ImpulseSettings, NormalLaw};
+pub use simulate::{ImpulseRunError, ImpulseSimulator, ImpulseTrajectory};
+pub use solve::ImpulseStats;
+pub use stepper::ImpulseStepper;

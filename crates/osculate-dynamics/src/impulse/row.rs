@@ -1,0 +1,124 @@
+//! A row: one direction of relative velocity of two bodies, and what an impulse along it does.
+//!
+//! ```text
+//! u = J v + drift         J = (d, x × d) of a body at arm x from its centre, with a minus for the second body
+//! v ← v + M⁻¹Jᵀ r
+//! ```
+//!
+//! `M⁻¹Jᵀ` is all that a solver knows of a body. A free body has six unknowns; an articulated one gives more of them
+//! and its own response, in another arm of [`Side`].
+
+use super::body::Inertia;
+use nalgebra::{Matrix3, Vector3};
+use osculate_math::{Scalar, mat3, norm::scale};
+
+/// `(d, x × d)`: the row of a body for a direction at an arm `x` \[m\] from its centre of mass.
+#[inline]
+pub fn jacobian<T: Scalar>(direction: &Vector3<T>, arm: &Vector3<T>) -> [Vector3<T>; 2] {
+    [*direction, arm.cross(direction)]
+}
+
+/// `M⁻¹Jᵀ` of a free body.
+#[inline]
+pub fn response<T: Scalar>(
+    inertia: &Inertia<T>,
+    inverse_in_world: &Matrix3<T>,
+    [linear, angular]: &[Vector3<T>; 2],
+) -> [Vector3<T>; 2] {
+    [scale(linear, inertia.mass.recip()), mat3::apply(inverse_in_world, angular)]
+}
+
+/// One body's part of a row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Side {
+    /// It does not answer.
+    Fixed,
+    /// A free body, its unknowns from `at` on.
+    Free {
+        /// Index of its first unknown.
+        at: usize,
+        /// `J`.
+        jacobian: [Vector3<f64>; 2],
+        /// `M⁻¹Jᵀ`.
+        response: [Vector3<f64>; 2],
+    },
+}
+
+/// Unknown velocities of all bodies: linear and angular, one after the other.
+pub(crate) type Velocities = [Vector3<f64>];
+
+impl Side {
+    #[inline]
+    fn velocity(&self, v: &Velocities) -> f64 {
+        match self {
+            Self::Fixed => 0.0,
+            Self::Free { at, jacobian: [l, a], .. } => l.dot(&v[*at]) + a.dot(&v[*at + 1]),
+        }
+    }
+
+    /// Sum of the magnitudes of what is added up in `velocity`: what its rounding scales with.
+    #[inline]
+    fn magnitude(&self, v: &Velocities) -> f64 {
+        match self {
+            Self::Fixed => 0.0,
+            Self::Free { at, jacobian: [l, a], .. } => {
+                l.abs().dot(&v[*at].abs()) + a.abs().dot(&v[*at + 1].abs())
+            }
+        }
+    }
+
+    #[inline]
+    fn apply(&self, impulse: f64, v: &mut Velocities) {
+        if let Self::Free { at, response: [l, a], .. } = self {
+            v[*at] += l * impulse;
+            v[*at + 1] += a * impulse;
+        }
+    }
+
+    #[inline]
+    fn coupling(&self, other: &Self) -> f64 {
+        match (self, other) {
+            (Self::Free { at, jacobian: [l, a], .. }, Self::Free { at: same, response, .. })
+                if at == same =>
+            {
+                l.dot(&response[0]) + a.dot(&response[1])
+            }
+            _ => 0.0,
+        }
+    }
+}
+
+/// A row between two bodies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Row {
+    pub(crate) sides: [Side; 2],
+    /// Relative velocity that prescribed motion brings \[m/s\].
+    pub(crate) drift: f64,
+}
+
+impl Row {
+    /// `u` \[m/s\].
+    #[inline]
+    pub(crate) fn velocity(&self, v: &Velocities) -> f64 {
+        self.sides[0].velocity(v) + self.sides[1].velocity(v) + self.drift
+    }
+
+    /// What the rounding of `u` scales with \[m/s\].
+    #[inline]
+    pub(crate) fn magnitude(&self, v: &Velocities) -> f64 {
+        self.sides[0].magnitude(v) + self.sides[1].magnitude(v) + self.drift.abs()
+    }
+
+    /// `v ← v + M⁻¹Jᵀ r`.
+    #[inline]
+    pub(crate) fn apply(&self, impulse: f64, v: &mut Velocities) {
+        self.sides[0].apply(impulse, v);
+        self.sides[1].apply(impulse, v);
+    }
+
+    /// `J M⁻¹ J'ᵀ` with another row of the same two bodies \[1/kg\].
+    #[inline]
+    pub(crate) fn coupling(&self, other: &Self) -> f64 {
+        self.sides[0].coupling(&other.sides[0]) + self.sides[1].coupling(&other.sides[1])
+    }
+}

@@ -1,0 +1,134 @@
+//! A scene, settings and a time grid.
+
+use super::ImpulseStepError;
+use super::body::RigidState;
+use super::record::StepRecord;
+use super::settings::ImpulseSettings;
+use super::stepper::ImpulseStepper;
+use crate::{Kinematics, Parameters, Scene, SceneError};
+use nalgebra::Vector3;
+
+/// A scene, settings and a time grid, solved with impulses.
+#[derive(Clone, Debug)]
+pub struct ImpulseSimulator {
+    scene: Scene,
+    settings: ImpulseSettings,
+    durations: Vec<f64>,
+}
+
+/// Why a run failed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ImpulseRunError {
+    /// The parameters do not fit the scene, or a shape cannot touch.
+    #[error(transparent)]
+    Scene(#[from] SceneError),
+    /// A step failed.
+    #[error(transparent)]
+    Step(#[from] ImpulseStepError),
+}
+
+/// States after every step, and what each step did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ImpulseTrajectory {
+    bodies: usize,
+    states: Vec<RigidState>,
+    /// What each step did.
+    pub records: Vec<StepRecord>,
+}
+
+impl ImpulseTrajectory {
+    /// States of all bodies after `step` steps.
+    ///
+    /// # Panics
+    /// Where the trajectory does not hold that step.
+    pub fn state(&self, step: usize) -> &[RigidState] {
+        &self.states[step * self.bodies..(step + 1) * self.bodies]
+    }
+
+    /// States of all bodies at the end.
+    ///
+    /// # Panics
+    /// Where nothing was run.
+    pub fn last(&self) -> &[RigidState] {
+        self.state(self.records.len())
+    }
+
+    /// Steps that did not meet their tolerance; not zero only where the settings say continue.
+    pub fn unconverged(&self) -> usize {
+        self.records.iter().filter(|r| !r.stats.converged).count()
+    }
+
+    /// Motion of a body's local frame, at the start and after each step.
+    pub fn kinematics(&self, body: usize, center: &Vector3<f64>) -> Vec<Kinematics> {
+        let steps = 0..=self.records.len();
+        steps.map(|k| self.state(k)[body].kinematics(center)).collect()
+    }
+}
+
+impl ImpulseSimulator {
+    /// A simulation of a scene with steps of the given durations \[s\].
+    ///
+    /// # Errors
+    /// Where the scene or the settings are invalid, a duration is not positive, or there is none.
+    pub fn new(
+        scene: Scene,
+        settings: ImpulseSettings,
+        durations: Vec<f64>,
+    ) -> Result<Self, SceneError> {
+        scene.validate()?;
+        settings.validate()?;
+        if durations.is_empty() {
+            return Err(SceneError::Count { what: "steps", found: 0, expected: 1 });
+        }
+        if let Some(&found) = durations.iter().find(|d| !(d.is_finite() && **d > 0.0)) {
+            return Err(SceneError::Number { field: "time step", found, allowed: "> 0 s" });
+        }
+        Ok(Self { scene, settings, durations })
+    }
+
+    /// The scene.
+    pub fn scene(&self) -> &Scene {
+        &self.scene
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &ImpulseSettings {
+        &self.settings
+    }
+
+    /// Durations of the steps \[s\].
+    pub fn durations(&self) -> &[f64] {
+        &self.durations
+    }
+
+    /// The scene's own numbers.
+    pub fn parameters(&self) -> Parameters {
+        Parameters::of(&self.scene)
+    }
+
+    /// Rolls out the whole time grid.
+    ///
+    /// # Errors
+    /// Where a step fails or the parameters do not fit the scene.
+    pub fn run(&self, parameters: &Parameters) -> Result<ImpulseTrajectory, ImpulseRunError> {
+        let mut stepper = ImpulseStepper::new(&self.scene, self.settings, parameters)?;
+        let dynamic = self.scene.dynamic_bodies().count();
+        let (found, expected) = (parameters.wrenches.len(), self.durations.len() * dynamic);
+        if found != 0 && found != expected {
+            return Err(SceneError::Count { what: "applied wrenches", found, expected }.into());
+        }
+        let mut trajectory = ImpulseTrajectory {
+            bodies: self.scene.bodies.len(),
+            states: stepper.states().to_vec(),
+            records: Vec::with_capacity(self.durations.len()),
+        };
+        for (k, &duration) in self.durations.iter().enumerate() {
+            let wrenches =
+                if found == 0 { &[][..] } else { &parameters.wrenches[k * dynamic..][..dynamic] };
+            trajectory.records.push(stepper.step(wrenches, duration)?);
+            trajectory.states.extend_from_slice(stepper.states());
+        }
+        Ok(trajectory)
+    }
+}

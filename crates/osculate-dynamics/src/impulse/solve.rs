@@ -1,0 +1,229 @@
+//! Projected Gauss–Seidel on the rows of a step, with the velocity kept live.
+//!
+//! ```text
+//! v = v_f + M⁻¹Jᵀ r
+//! normal     r ← max(0, r − ω (u + b + γ r)/(W + γ))
+//! friction   the disk problem at the load of the group, directly after its normals
+//! ```
+//!
+//! A sweep in which nothing changes ends the solve: impulses that are optimal to rounding are kept bit by bit. The
+//! residual is that of the natural map, in velocity, relative to what the rows would see without impulses:
+//!
+//! ```text
+//! |r − max(0, r − (u + b + γ r)/(W + γ))| (W + γ)       ‖x − P_ρ(x − u/τ)‖ τ,   τ = tr A
+//! ```
+
+use super::row::Velocities;
+use super::rows::{Bias, FrictionPair, NormalRow, Rows};
+use super::settings::ImpulseSettings;
+use nalgebra::{Vector2, Vector3};
+use osculate_contact::impulse::{ImpulseError, disk};
+
+/// What a solve took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ImpulseStats {
+    /// Sweeps done.
+    pub sweeps: usize,
+    /// Natural residual, relative to the velocities of the rows without impulses \[–\].
+    pub residual: f64,
+    /// What was asked \[–\].
+    pub tolerance: f64,
+    /// Whether the residual is within the tolerance.
+    pub converged: bool,
+    /// Whether the last sweep changed nothing at all.
+    pub stationary: bool,
+    /// Contacts of the step.
+    pub contacts: usize,
+    /// The contact row with the largest residual.
+    pub worst: usize,
+}
+
+/// A row whose residual is below this part of what its rounding scales with is solved.
+const ROUNDING: f64 = 8.0 * f64::EPSILON;
+
+/// What a sweep does with overlaps.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Position,
+    Velocity,
+}
+
+/// Sweeps until the residual is within the tolerance, and says what is left.
+///
+/// # Errors
+/// Where an impulse law refuses its input.
+pub(crate) fn solve(
+    rows: &mut Rows,
+    v: &mut Velocities,
+    settings: &ImpulseSettings,
+    scale: f64,
+) -> Result<ImpulseStats, ImpulseError> {
+    let tolerance = settings.tolerance;
+    let mut stats = ImpulseStats { tolerance, contacts: rows.normals.len(), ..Default::default() };
+    if rows.normals.is_empty() {
+        return Ok(ImpulseStats { converged: true, stationary: true, ..stats });
+    }
+    let solver = Solver { settings, phase: Phase::Position };
+    while stats.sweeps < settings.sweeps {
+        let change = solver.sweep(rows, v)?;
+        stats.sweeps += 1;
+        stats.stationary = change <= 0.0;
+        if stats.stationary
+            || (change <= tolerance * scale && solver.residual(rows, v).0 <= tolerance * scale)
+        {
+            break;
+        }
+    }
+    let (residual, worst) = solver.residual(rows, v);
+    (stats.residual, stats.worst) = (if scale > 0.0 { residual / scale } else { residual }, worst);
+    stats.converged = stats.residual <= tolerance;
+    Ok(stats)
+}
+
+/// Sweeps in which overlaps are no bias, after the positions are known.
+///
+/// # Errors
+/// Where an impulse law refuses its input.
+pub(crate) fn settle(
+    rows: &mut Rows,
+    v: &mut Velocities,
+    settings: &ImpulseSettings,
+) -> Result<(), ImpulseError> {
+    let solver = Solver { settings, phase: Phase::Velocity };
+    for _ in 0..settings.velocity_sweeps {
+        if solver.sweep(rows, v)? <= 0.0 {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Largest velocity of a row without impulses, its bias included \[m/s\].
+pub(crate) fn row_scale(rows: &Rows, free: &Velocities) -> f64 {
+    let normals = rows.normals.iter().map(|n| n.row.velocity(free).abs() + n.bias.abs());
+    let pairs = rows.pairs.iter().map(|p| (slip(p, free)).norm());
+    normals.chain(pairs).fold(0.0, f64::max)
+}
+
+/// `u + β d/h` \[m/s\].
+#[inline]
+fn slip(pair: &FrictionPair, v: &Velocities) -> Vector2<f64> {
+    Vector2::new(pair.rows[0].velocity(v), pair.rows[1].velocity(v)) + pair.bias
+}
+
+struct Solver<'a> {
+    settings: &'a ImpulseSettings,
+    phase: Phase,
+}
+
+impl Solver<'_> {
+    /// One sweep; the largest change of a row's velocity by its own impulse \[m/s\].
+    fn sweep(&self, rows: &mut Rows, v: &mut Velocities) -> Result<f64, ImpulseError> {
+        let mut change = 0.0_f64;
+        let Rows { normals, pairs, groups } = rows;
+        for group in groups.iter() {
+            let mut load = 0.0;
+            for normal in &mut normals[group.normals.clone()] {
+                change = change.max(self.normal(normal, v));
+                load += normal.impulse;
+            }
+            for pair in &mut pairs[group.pairs.clone()] {
+                change = change.max(self.friction(pair, load, v)?);
+            }
+        }
+        Ok(change)
+    }
+
+    fn bias(&self, normal: &NormalRow) -> f64 {
+        let left_out = self.phase == Phase::Velocity && normal.kind == Bias::Overlap;
+        if left_out { 0.0 } else { normal.bias }
+    }
+
+    /// `u + b + γ r`, zero where it is rounding.
+    fn normal_residual(&self, normal: &NormalRow, v: &Velocities) -> f64 {
+        let bias = self.bias(normal);
+        let soft = normal.compliance * normal.impulse;
+        let residual = normal.row.velocity(v) + bias + soft;
+        let size = normal.row.magnitude(v) + bias.abs() + soft + normal.weight * normal.impulse;
+        if residual.abs() <= ROUNDING * size { 0.0 } else { residual }
+    }
+
+    fn normal(&self, normal: &mut NormalRow, v: &mut Velocities) -> f64 {
+        let whole = normal.weight + normal.compliance;
+        let residual = self.normal_residual(normal, v);
+        let old = normal.impulse;
+        normal.impulse = (old - self.settings.relaxation * residual / whole).max(0.0);
+        let step = normal.impulse - old;
+        normal.row.apply(step, v);
+        step.abs() * whole
+    }
+
+    fn friction(
+        &self,
+        pair: &mut FrictionPair,
+        load: f64,
+        v: &mut Velocities,
+    ) -> Result<f64, ImpulseError> {
+        let radius = pair.share * load;
+        let slip = slip(pair, v);
+        let old = pair.impulse;
+        let omega = self.settings.relaxation;
+        let mut new = disk::update(&pair.block, radius, &old, &slip)?.impulse;
+        if omega != 1.0 {
+            new = old + (new - old) * omega;
+            let size = new.norm();
+            if size > radius {
+                new *= radius / size;
+            }
+        }
+        let step = new - old;
+        pair.impulse = new;
+        for (row, step) in pair.rows.iter().zip(step.iter()) {
+            row.apply(*step, v);
+        }
+        Ok((pair.block * step).norm())
+    }
+
+    /// Natural residual \[m/s\], and the contact where it is largest.
+    fn residual(&self, rows: &Rows, v: &Velocities) -> (f64, usize) {
+        let mut worst = (0.0, 0);
+        let mut see = |residual: f64, contact: usize| {
+            // A NaN is the worst of all.
+            if residual > worst.0 || residual.is_nan() {
+                worst = (residual, contact);
+            }
+        };
+        for group in &rows.groups {
+            let load = rows.load(group);
+            for normal in &rows.normals[group.normals.clone()] {
+                let whole = normal.weight + normal.compliance;
+                let aim = (normal.impulse - self.normal_residual(normal, v) / whole).max(0.0);
+                see((normal.impulse - aim).abs() * whole, normal.contact);
+            }
+            let contact = rows.normals.get(group.normals.start).map_or(0, |n| n.contact);
+            for pair in &rows.pairs[group.pairs.clone()] {
+                see(friction_residual(pair, load, v), contact);
+            }
+        }
+        worst
+    }
+}
+
+fn friction_residual(pair: &FrictionPair, load: f64, v: &Velocities) -> f64 {
+    let tau = pair.block.trace();
+    if tau <= 0.0 {
+        return 0.0;
+    }
+    let radius = pair.share * load;
+    let mut aim = pair.impulse - slip(pair, v) / tau;
+    let size = aim.norm();
+    if size > radius {
+        aim *= radius / size;
+    }
+    (pair.impulse - aim).norm() * tau
+}
+
+/// Friction impulse in the world \[N s\].
+pub(crate) fn world(pair: &FrictionPair) -> Vector3<f64> {
+    pair.directions[0] * pair.impulse.x + pair.directions[1] * pair.impulse.y
+}

@@ -1,0 +1,252 @@
+//! One step: contacts, rows, velocities, positions.
+//!
+//! ```text
+//! contacts at q,  v_f = v + h M⁻¹(f + gyroscopic),  r from the last step
+//! sweeps:         v⁺ = v_f + M⁻¹Jᵀ r
+//! positions:      q⁺ = q + h v⁺
+//! ```
+
+use super::ImpulseStepError;
+use super::body::RigidState;
+use super::build::{Builder, Touch};
+use super::memory::WarmStart;
+use super::record::{ContactImpulse, StepRecord};
+use super::row::Velocities;
+use super::rows::Rows;
+use super::settings::ImpulseSettings;
+use super::solve::{row_scale, settle, solve, world};
+use super::system::System;
+use crate::{OnFailure, Parameters, Scene, SceneError, Wrench};
+use nalgebra::Vector3;
+use osculate_math::so3;
+
+/// Bodies in motion, stepped one step at a time.
+#[derive(Clone, Debug)]
+pub struct ImpulseStepper {
+    names: Vec<String>,
+    system: System,
+    settings: ImpulseSettings,
+    states: Vec<RigidState>,
+    warm: WarmStart,
+    rows: Rows,
+    touches: Vec<Touch>,
+    step: usize,
+}
+
+impl ImpulseStepper {
+    /// Bodies of a scene at its initial state, with the numbers given.
+    ///
+    /// # Errors
+    /// Where the scene, the settings or a shape is invalid.
+    pub fn new(
+        scene: &Scene,
+        settings: ImpulseSettings,
+        parameters: &Parameters,
+    ) -> Result<Self, SceneError> {
+        scene.validate()?;
+        settings.validate()?;
+        let system = System::new(scene, parameters)?;
+        let states = system.initial(parameters);
+        Ok(Self {
+            names: scene.bodies.iter().map(|b| b.name.clone()).collect(),
+            system,
+            settings,
+            states,
+            warm: WarmStart::default(),
+            rows: Rows::default(),
+            touches: Vec::new(),
+            step: 0,
+        })
+    }
+
+    /// States of all bodies.
+    pub fn states(&self) -> &[RigidState] {
+        &self.states
+    }
+
+    /// Steps done.
+    pub fn steps(&self) -> usize {
+        self.step
+    }
+
+    /// Settings.
+    pub fn settings(&self) -> &ImpulseSettings {
+        &self.settings
+    }
+
+    /// Puts a body elsewhere and forgets what its contacts carried.
+    ///
+    /// # Panics
+    /// Where there is no such body.
+    pub fn reset(&mut self, body: usize, state: RigidState) {
+        self.states[body] = state;
+        self.warm.forget(body);
+    }
+
+    /// Goes on by `duration` \[s\] under wrenches, one a dynamic body, or none at all.
+    ///
+    /// # Errors
+    /// Where the duration is not positive, a motion is not finite, an impulse law refuses its input, or the sweeps
+    /// did not converge and the settings say stop; the states are then those of the start of the step.
+    pub fn step(
+        &mut self,
+        wrenches: &[Wrench],
+        duration: f64,
+    ) -> Result<StepRecord, ImpulseStepError> {
+        let at = self.step;
+        if !(duration > 0.0 && duration.is_finite()) {
+            return Err(ImpulseStepError::Duration { step: at, found: duration });
+        }
+        let (start, free) = self.free_velocities(wrenches, duration)?;
+        let scale = self.build(&start, &free, duration);
+        let mut v = self.warm_velocities(&free);
+        let law = |source| ImpulseStepError::Law { step: at, source };
+        let stats = solve(&mut self.rows, &mut v, &self.settings, scale).map_err(law)?;
+        if !stats.converged && self.settings.on_failure == OnFailure::Stop {
+            let bodies = self.touches[stats.worst].bodies.map(|b| self.names[b].clone());
+            let [first, second] = bodies;
+            return Err(ImpulseStepError::NotConverged { step: at, stats, first, second });
+        }
+        let mut states = self.advanced(&v, duration);
+        if self.settings.velocity_sweeps > 0 {
+            settle(&mut self.rows, &mut v, &self.settings).map_err(law)?;
+            for (state, item) in states.iter_mut().zip(&self.system.items) {
+                if let Some(u) = item.unknown {
+                    (state.velocity, state.angular_velocity) = (v[u], v[u + 1]);
+                }
+            }
+        }
+        self.check_finite(&states)?;
+        let record = self.record(stats);
+        self.states = states;
+        self.warm.store(&self.touches, &self.rows, true, duration);
+        self.step += 1;
+        Ok(record)
+    }
+
+    /// Velocities at the start and without contact.
+    fn free_velocities(
+        &self,
+        wrenches: &[Wrench],
+        h: f64,
+    ) -> Result<(Vec<Vector3<f64>>, Vec<Vector3<f64>>), ImpulseStepError> {
+        let mut start = Vec::with_capacity(2 * self.system.dynamic);
+        let mut free = Vec::with_capacity(2 * self.system.dynamic);
+        for (i, (item, state)) in self.system.items.iter().zip(&self.states).enumerate() {
+            let (Some(inertia), Some(at)) = (&item.inertia, item.unknown) else { continue };
+            let wrench = wrenches.get(at / 2).copied().unwrap_or_else(Wrench::zero);
+            let weight = if item.has_gravity {
+                self.system.gravity * inertia.mass
+            } else {
+                Vector3::zeros()
+            };
+            let forces = [wrench.force + weight, wrench.torque];
+            let v = inertia.free_velocity(state, &forces, h, self.settings.gyroscopic);
+            let v = v.map_err(|source| ImpulseStepError::TurnsTooFast {
+                step: self.step,
+                body: self.names[i].clone(),
+                angle: source.angle,
+            })?;
+            start.extend([state.velocity, state.angular_velocity]);
+            free.extend(v);
+        }
+        Ok((start, free))
+    }
+
+    /// Velocities of bodies that follow prescribed poses.
+    fn prescribed(&self, h: f64) -> Vec<[Vector3<f64>; 2]> {
+        let velocity = |(item, state): (&super::system::Item, &RigidState)| {
+            let Some(next) = item.motion.get(self.step) else { return [Vector3::zeros(); 2] };
+            let turn = so3::log(&(next.rotation * state.rotation.transpose()));
+            [(next.position - state.center) / h, turn / h]
+        };
+        self.system.items.iter().zip(&self.states).map(velocity).collect()
+    }
+
+    /// Contacts and rows of the step; the velocity scale of the rows \[m/s\].
+    fn build(&mut self, start: &[Vector3<f64>], free: &[Vector3<f64>], h: f64) -> f64 {
+        let near = self.system.near(&self.states, free, &self.settings, h);
+        self.touches.clear();
+        for pair in &near {
+            let [a, b] = pair.bodies;
+            let pose = |i: usize| self.states[i].local_pose(&self.system.items[i].center);
+            let (pa, pb) = (pose(a), pose(b));
+            self.touches.extend(pair.contacts.iter().map(|c| Touch {
+                bodies: pair.bodies,
+                contact: *c,
+                point: c.evaluate(&pa, &pb),
+            }));
+        }
+        self.rows.clear();
+        let inverse = self.system.inverse_inertia(&self.states);
+        let prescribed = self.prescribed(h);
+        let builder = Builder {
+            system: &self.system,
+            settings: &self.settings,
+            states: &self.states,
+            inverse: &inverse,
+            prescribed: &prescribed,
+            velocities: [start, free],
+            duration: h,
+        };
+        builder.point_friction(&self.touches, &mut self.rows);
+        let part = self.settings.warm_start;
+        self.warm.start(&self.touches, &mut self.rows, part, (true, h));
+        row_scale(&self.rows, free)
+    }
+
+    /// `v_f + M⁻¹Jᵀ r` of the impulses that the rows start from.
+    fn warm_velocities(&self, free: &Velocities) -> Vec<Vector3<f64>> {
+        let mut v = free.to_vec();
+        for normal in &self.rows.normals {
+            normal.row.apply(normal.impulse, &mut v);
+        }
+        for pair in &self.rows.pairs {
+            for (row, impulse) in pair.rows.iter().zip(pair.impulse.iter()) {
+                row.apply(*impulse, &mut v);
+            }
+        }
+        v
+    }
+
+    fn advanced(&self, v: &Velocities, h: f64) -> Vec<RigidState> {
+        let advance = |(item, state): (&super::system::Item, &RigidState)| match item.unknown {
+            Some(at) => state.advanced(&[v[at], v[at + 1]], h),
+            None => match item.motion.get(self.step) {
+                Some(next) => {
+                    RigidState { center: next.position, rotation: next.rotation, ..*state }
+                }
+                None => *state,
+            },
+        };
+        self.system.items.iter().zip(&self.states).map(advance).collect()
+    }
+
+    fn check_finite(&self, states: &[RigidState]) -> Result<(), ImpulseStepError> {
+        let finite = |s: &RigidState| {
+            let vectors = [s.center, s.velocity, s.angular_velocity];
+            vectors.iter().all(|v| v.iter().all(|x| x.is_finite()))
+                && s.rotation.iter().all(|x| x.is_finite())
+        };
+        match states.iter().position(|s| !finite(s)) {
+            None => Ok(()),
+            Some(i) => {
+                Err(ImpulseStepError::Diverged { step: self.step, body: self.names[i].clone() })
+            }
+        }
+    }
+
+    fn record(&self, stats: super::ImpulseStats) -> StepRecord {
+        let contacts = self.rows.normals.iter().enumerate().map(|(i, normal)| {
+            let touch = &self.touches[normal.contact];
+            ContactImpulse {
+                bodies: touch.bodies,
+                contact: touch.contact,
+                point: touch.point,
+                normal: normal.impulse,
+                friction: world(&self.rows.pairs[i]),
+            }
+        });
+        StepRecord { contacts: contacts.collect(), stats }
+    }
+}

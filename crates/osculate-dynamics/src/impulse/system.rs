@@ -1,0 +1,174 @@
+//! Bodies as the stepper sees them, and which of them are near each other.
+
+use super::body::{Inertia, RigidState};
+use super::settings::ImpulseSettings;
+use crate::{BodyKind, Parameters, Scene, SceneError};
+use nalgebra::{Matrix3, Vector3};
+use osculate_geometry::manifold::{Contact, ContactShape, Placed, contacts};
+use osculate_math::se3::Pose;
+
+/// A body.
+#[derive(Clone, Debug)]
+pub(crate) struct Item {
+    /// Mass and inertia of a body that moves.
+    pub(crate) inertia: Option<Inertia>,
+    /// Centre of mass, local.
+    pub(crate) center: Vector3<f64>,
+    pub(crate) shape: Option<ContactShape>,
+    /// Radius of a ball about the centre of mass that contains the shape \[m\]; `None` for a half-space.
+    pub(crate) radius: Option<f64>,
+    pub(crate) friction: f64,
+    pub(crate) restitution: f64,
+    pub(crate) has_gravity: bool,
+    /// Index of its first unknown.
+    pub(crate) unknown: Option<usize>,
+    /// Prescribed poses, one a step.
+    pub(crate) motion: Vec<Pose>,
+}
+
+/// Bodies and pairs.
+#[derive(Clone, Debug)]
+pub(crate) struct System {
+    pub(crate) items: Vec<Item>,
+    pub(crate) gravity: Vector3<f64>,
+    /// Pairs `a < b` that may touch.
+    pub(crate) pairs: Vec<[usize; 2]>,
+    /// Coefficients that replace combined ones.
+    pub(crate) replaced: Vec<([usize; 2], f64)>,
+    /// How many bodies move.
+    pub(crate) dynamic: usize,
+}
+
+/// Two bodies that are near, and their contacts.
+#[derive(Clone, Debug)]
+pub(crate) struct Near {
+    pub(crate) bodies: [usize; 2],
+    pub(crate) contacts: Vec<Contact>,
+}
+
+impl System {
+    pub(crate) fn new(scene: &Scene, parameters: &Parameters) -> Result<Self, SceneError> {
+        let (found, expected) = (parameters.bodies.len(), scene.bodies.len());
+        if found != expected {
+            return Err(SceneError::Count { what: "bodies of the parameters", found, expected });
+        }
+        let mut dynamic = 0;
+        let mut items = Vec::with_capacity(expected);
+        for (body, p) in scene.bodies.iter().zip(&parameters.bodies) {
+            let shape = p.collider.as_ref().map(ContactShape::of_collider).transpose();
+            let shape =
+                shape.map_err(|source| SceneError::Geometry { body: body.name.clone(), source })?;
+            let moves = body.is_dynamic();
+            let unknown = moves.then_some(2 * dynamic);
+            dynamic += usize::from(moves);
+            items.push(Item {
+                inertia: moves.then_some(Inertia { mass: p.mass, tensor: p.inertia }),
+                center: p.center,
+                radius: shape.as_ref().and_then(|s| s.radius_about(&p.center)),
+                shape,
+                friction: p.contact.friction,
+                restitution: body.impulse.restitution,
+                has_gravity: body.gravity,
+                unknown,
+                motion: match &body.kind {
+                    BodyKind::Static { motion } => motion.clone(),
+                    BodyKind::Dynamic { .. } => Vec::new(),
+                },
+            });
+        }
+        let n = items.len();
+        let all = (0..n).flat_map(|a| (a + 1..n).map(move |b| [a, b]));
+        let touch = |&[a, b]: &[usize; 2]| {
+            let moves = items[a].inertia.is_some() || items[b].inertia.is_some();
+            let allowed = scene.filter.allows(a, b) || scene.filter.allows(b, a);
+            moves && allowed && items[a].shape.is_some() && items[b].shape.is_some()
+        };
+        let pairs = all.filter(touch).collect();
+        let overrides = scene.overrides.iter().zip(&parameters.overrides);
+        let replaced = overrides.filter_map(|(o, values)| {
+            let [a, b] = o.bodies;
+            values.friction.map(|mu| ([a.min(b), a.max(b)], mu))
+        });
+        let replaced = replaced.collect();
+        Ok(Self { items, gravity: parameters.gravity, pairs, replaced, dynamic })
+    }
+
+    /// Initial states.
+    pub(crate) fn initial(&self, parameters: &Parameters) -> Vec<RigidState> {
+        let state = |(p, item): (&crate::BodyParameters, &Item)| {
+            let o = Vector3::zeros();
+            let (v, w) = match item.inertia {
+                Some(_) => (p.velocity, p.angular_velocity),
+                None => (o, o),
+            };
+            RigidState {
+                center: p.position + p.rotation * p.center,
+                rotation: p.rotation,
+                velocity: v,
+                angular_velocity: w,
+            }
+        };
+        parameters.bodies.iter().zip(&self.items).map(state).collect()
+    }
+
+    /// Pairs that can touch within a step, with the contacts found.
+    pub(crate) fn near(
+        &self,
+        states: &[RigidState],
+        free: &[Vector3<f64>],
+        settings: &ImpulseSettings,
+        h: f64,
+    ) -> Vec<Near> {
+        let poses: Vec<Pose> =
+            states.iter().zip(&self.items).map(|(s, i)| s.local_pose(&i.center)).collect();
+        let reach: Vec<f64> = (0..states.len()).map(|i| self.reach(i, states, free, h)).collect();
+        let mut found = Vec::new();
+        for &[a, b] in &self.pairs {
+            let margin = settings.margin + reach[a] + reach[b];
+            if let (Some(r), Some(s)) = (self.items[a].radius, self.items[b].radius)
+                && (states[a].center - states[b].center).norm() > r + s + margin
+            {
+                continue;
+            }
+            let [Some(sa), Some(sb)] = [a, b].map(|i| self.items[i].shape.as_ref()) else {
+                continue;
+            };
+            let first = Placed { shape: sa, pose: &poses[a] };
+            let contacts = contacts(first, Placed { shape: sb, pose: &poses[b] }, margin);
+            if !contacts.is_empty() {
+                found.push(Near { bodies: [a, b], contacts });
+            }
+        }
+        found
+    }
+
+    /// How far a point of a body can get in a step \[m\].
+    fn reach(&self, i: usize, states: &[RigidState], free: &[Vector3<f64>], h: f64) -> f64 {
+        let radius = self.items[i].radius.unwrap_or(0.0);
+        let speed = |v: &Vector3<f64>, w: &Vector3<f64>| v.norm() + w.norm() * radius;
+        let now = speed(&states[i].velocity, &states[i].angular_velocity);
+        let next = self.items[i].unknown.map_or(0.0, |at| speed(&free[at], &free[at + 1]));
+        h * now.max(next)
+    }
+
+    /// Coefficient of a pair \[–\].
+    pub(crate) fn friction(&self, [a, b]: [usize; 2], settings: &ImpulseSettings) -> f64 {
+        let (x, y) = (self.items[a].friction, self.items[b].friction);
+        let replaced = self.replaced.iter().find(|(pair, _)| *pair == [a, b]);
+        let combined = replaced.map_or_else(|| settings.combine.combine(x, y), |r| r.1);
+        settings.friction_scale * combined
+    }
+
+    /// Coefficient of restitution of a pair \[–\].
+    pub(crate) fn restitution(&self, [a, b]: [usize; 2]) -> f64 {
+        0.5 * (self.items[a].restitution + self.items[b].restitution)
+    }
+
+    /// `I⁻¹` of every body in the world; zero for bodies that do not move.
+    pub(crate) fn inverse_inertia(&self, states: &[RigidState]) -> Vec<Matrix3<f64>> {
+        let inverse = |(item, s): (&Item, &RigidState)| {
+            item.inertia.map_or_else(Matrix3::zeros, |i| i.inverse_in_world(&s.rotation))
+        };
+        self.items.iter().zip(states).map(inverse).collect()
+    }
+}
