@@ -3,6 +3,7 @@
 use crate::Report;
 use osculate_contact::ContactError;
 use osculate_dynamics::file::FileError;
+use osculate_dynamics::impulse::ImpulseRunError;
 use osculate_dynamics::{RunError, SceneError};
 use osculate_fit::certificate::CertificateError;
 use osculate_fit::experiment::ExperimentError;
@@ -86,6 +87,9 @@ pub enum CliError {
     /// A roll-out that failed after some steps, which were written.
     #[error("{source}; the {steps} steps before it are in {}", folder.display())]
     Stopped { steps: usize, folder: PathBuf, source: Box<RunError> },
+    /// The same with impulses.
+    #[error("{source}; the {steps} steps before it are in {}", folder.display())]
+    StoppedImpulse { steps: usize, folder: PathBuf, source: Box<ImpulseRunError> },
     /// A fit that was interrupted; its report says what was found so far.
     #[error("interrupted: the best point so far is in {}", folder.display())]
     Interrupted { folder: PathBuf, report: Box<Report> },

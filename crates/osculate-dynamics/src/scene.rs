@@ -4,8 +4,10 @@ use crate::layout::Layout;
 use crate::{FreeShape, SceneError};
 use nalgebra::{Matrix3, Vector3};
 use osculate_contact::{ContactParams, PairOverride};
+use osculate_geometry::GeometryError;
 use osculate_geometry::collider::Collider;
 use osculate_geometry::filter::ContactFilter;
+use osculate_geometry::manifold::ContactShape;
 use osculate_geometry::mass::MassProperties;
 use osculate_geometry::quadrature::SurfaceSamples;
 use osculate_math::se3::Pose;
@@ -35,6 +37,17 @@ pub struct ImpulseSurface {
     pub restitution: f64,
 }
 
+impl ImpulseSurface {
+    /// Checks every range.
+    ///
+    /// # Errors
+    /// With the field, the value and what is allowed.
+    pub fn validate(&self) -> Result<(), (&'static str, f64, &'static str)> {
+        let e = self.restitution;
+        if (0.0..=1.0).contains(&e) { Ok(()) } else { Err(("restitution", e, "0 to 1")) }
+    }
+}
+
 /// A rigid body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Body {
@@ -54,6 +67,8 @@ pub struct Body {
     pub contact: ContactParams,
     /// Contact parameters of the impulse model.
     pub impulse: ImpulseSurface,
+    /// Shape of the impulse model, where the collider has no faces or there is none.
+    pub features: Option<Arc<ContactShape>>,
     /// Distance field in the local frame; `None` switches the collider role off.
     pub collider: Option<Collider>,
     /// Samples in the local frame; `None` switches the colliding role off.
@@ -76,6 +91,7 @@ impl Body {
             gravity: true,
             contact: ContactParams::default(),
             impulse: ImpulseSurface::default(),
+            features: None,
             collider: None,
             samples: None,
             free_samples: false,
@@ -106,6 +122,32 @@ impl Body {
         self.mass().map_or_else(Vector3::zeros, MassProperties::center_of_mass)
     }
 
+    /// The shape of the impulse model: that of the collider, or the features where the collider is a grid or there is
+    /// none; `None` for a body that touches nothing.
+    ///
+    /// # Errors
+    /// Where the body has a role in contact but no shape with faces and vertices.
+    pub fn contact_shape(&self) -> Result<Option<ContactShape>, GeometryError> {
+        self.contact_shape_of(self.collider.as_ref())
+    }
+
+    /// As [`Body::contact_shape`], with other dimensions of the collider.
+    pub(crate) fn contact_shape_of(
+        &self,
+        collider: Option<&Collider>,
+    ) -> Result<Option<ContactShape>, GeometryError> {
+        let grid = matches!(collider, Some(Collider::Grid(_) | Collider::FreeGrid(_)));
+        match (collider, &self.features) {
+            (Some(collider), None) => ContactShape::of_collider(collider).map(Some),
+            (Some(collider), Some(_)) if !grid => ContactShape::of_collider(collider).map(Some),
+            (None, None) if self.samples.is_some() => {
+                Err(GeometryError::NoFeatures { collider: "missing" })
+            }
+            (None, Some(_)) if self.samples.is_none() => Ok(None),
+            (_, features) => Ok(features.as_deref().cloned()),
+        }
+    }
+
     /// Whether the samples follow from vertices that are parameters.
     pub(crate) fn has_free_surface(&self) -> bool {
         self.shape.as_ref().is_some_and(|s| s.surface.is_some())
@@ -130,10 +172,9 @@ impl Body {
         if !(defect < 1e-9 && r.determinant() > 0.0) {
             return Err(self.error("rotation's distance from a rotation", defect, "< 1e-9"));
         }
-        let e = self.impulse.restitution;
-        if !(0.0..=1.0).contains(&e) {
-            return Err(self.error("restitution", e, "0 to 1"));
-        }
+        self.impulse
+            .validate()
+            .map_err(|(field, found, allowed)| self.error(field, found, allowed))?;
         self.contact
             .validate()
             .map_err(|source| SceneError::Contact { body: self.name.clone(), source })

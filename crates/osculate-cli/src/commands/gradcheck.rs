@@ -93,6 +93,7 @@ pub fn run(args: &Args, console: &Console) -> Result<Report, CliError> {
     let mut file = SceneFile::read(&args.scene)?;
     file.solver.tolerance = file.solver.tolerance.min(NEWTON_TOLERANCE);
     let scene = file.build(args.scene.parent().unwrap_or("".as_ref()))?;
+    scene.require_compliant("gradients through impulses")?;
     let simulator = &scene.simulator;
     let trajectory = simulator.run(&scene.parameters)?;
     let layout = Layout::new(simulator.scene(), &scene.parameters);

@@ -1,5 +1,6 @@
 //! `osculate simulate`.
 
+mod impulse;
 mod tables;
 mod tractions;
 
@@ -22,6 +23,9 @@ use std::path::PathBuf;
 ///   energies.csv    kinetic, gravitational, contact and total energy after each step
 ///   solver.csv      of each stage: iterations, residual, tolerance, whether it converged; steps count from 1, as in
 ///                   contacts.csv: step n ends at row n of trajectory.csv
+///
+/// A scene of the impulse model (solver.model = "impulse") has contact points and impulses (N s) in contacts.csv, sweeps
+/// in solver.csv, no contact energy and no forces.csv.
 ///
 /// Where a step fails, what was computed before is written, warnings go to standard error, and the error names the step
 /// and the body.
@@ -53,15 +57,22 @@ Examples:
 /// Where the scene is not valid, a step fails or a file cannot be written.
 pub fn run(args: &Args) -> Result<Report, CliError> {
     let scene = SceneFile::load(&args.scene)?;
+    if let Some(simulator) = &scene.impulse {
+        return impulse::run(args, &scene, simulator);
+    }
     let mut trajectory = Trajectory::default();
     let outcome = scene.simulator.run_into(&scene.parameters, &mut trajectory);
     if let Err(RunError::Scene(error)) = outcome {
         return Err(error.into());
     }
     let run = Run::new(&scene, &trajectory)?;
+    let motion =
+        tables::trajectory(scene.simulator.scene(), &run.times[..=run.steps], |step, body| {
+            tables::motion(&run, step, body)
+        });
     files::create_folder(&args.out)?;
     for (name, content) in [
-        ("trajectory.csv", tables::trajectory(&run)),
+        ("trajectory.csv", motion),
         ("contacts.csv", tables::contacts(&run)),
         ("forces.csv", tables::forces(&run)),
         ("energies.csv", tables::energies(&run)),

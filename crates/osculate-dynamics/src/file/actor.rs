@@ -4,8 +4,8 @@ use super::build::Context;
 use super::error::FileError;
 use super::schema::{Actor, ActorPose, ExplicitSamples, Samples, Shape};
 use super::shape::{self, Resolved};
-use super::{collider, free, mass};
-use crate::{Body, BodyKind, ImpulseSurface};
+use super::{collider, free, impulse, mass};
+use crate::{Body, BodyKind};
 use nalgebra::Vector3;
 use osculate_contact::{ContactError, ContactParams};
 use osculate_geometry::GeometryError;
@@ -75,7 +75,8 @@ pub(super) fn body(
         angular_velocity,
         gravity: actor.gravity,
         contact: contact(context, actor, at)?,
-        impulse: ImpulseSurface::default(),
+        impulse: impulse::surface(context, actor, at)?,
+        features: impulse::features(context, actor, &shape, at)?,
         collider: collider::collider(context, &actor.collider, &shape, at)?,
         samples: samples(context, actor, &shape, at)?,
         free_samples: matches!(actor.samples, Some(Samples::Explicit(_))),

@@ -2,10 +2,11 @@
 
 use super::error::FileError;
 use super::outcome::SceneOutcome;
-use super::schema::SceneFile;
+use super::schema::{Model, SceneFile};
 use super::source::Source;
 use super::warning::SceneWarning;
-use super::{actor, filter, outcome, pairs, solver, wrench};
+use super::{actor, filter, impulse, outcome, pairs, solver, wrench};
+use crate::impulse::ImpulseSimulator;
 use crate::{Parameters, Scene, Simulator};
 use nalgebra::Vector3;
 use osculate_geometry::GeometryError;
@@ -22,14 +23,17 @@ const LARGEST: f64 = 1e90;
 /// A scene ready to run.
 #[derive(Clone, Debug)]
 pub struct BuiltScene {
-    /// Scene, settings and time grid.
+    /// Scene, settings and time grid of the compliant model.
     pub simulator: Simulator,
+    /// The same scene and time grid for the impulse model, where the file asks for it.
+    pub impulse: Option<ImpulseSimulator>,
     /// The scene's numbers, with its applied wrenches.
     pub parameters: Parameters,
     /// The scalar that is differentiated.
     pub outcome: SceneOutcome,
     /// What was changed on the way or is doubtful, in the order of the actors.
     pub warnings: Vec<SceneWarning>,
+    pub(super) source: Source,
 }
 
 impl SceneFile {
@@ -56,16 +60,23 @@ impl SceneFile {
         }
         let mut scene =
             Scene::new(gravity, bodies).map_err(|source| context.scene("actor", source))?;
-        warn_of_ghosts(&context, &scene);
+        if self.solver.model == Model::Compliant {
+            warn_of_ghosts(&context, &scene);
+        }
         filter::apply(&context, self, &mut scene)?;
         scene.overrides = pairs::overrides(&context, &self.pairs, &scene)?;
         let wrenches = wrench::applied(&context, &self.wrenches, &scene, &durations)?;
         let outcome = outcome::terms(&context, &self.outcome, &scene, durations.len())?;
         let mut parameters = Parameters::of(&scene);
         parameters.wrenches = wrenches;
+        let impulse = match self.solver.model {
+            Model::Compliant => None,
+            Model::Impulse => Some(impulse::simulator(&context, &self.solver, &scene, &durations)?),
+        };
         let simulator = Simulator::new(scene, settings, durations)
             .map_err(|source| context.scene("solver", source))?;
-        Ok(BuiltScene { simulator, parameters, outcome, warnings: warnings.into_inner() })
+        let (source, warnings) = (self.source.clone(), warnings.into_inner());
+        Ok(BuiltScene { simulator, impulse, parameters, outcome, warnings, source })
     }
 
     /// Reads and builds a scene file; meshes are looked for beside it.

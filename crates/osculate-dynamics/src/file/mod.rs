@@ -38,6 +38,7 @@ mod collider;
 mod error;
 mod filter;
 mod free;
+mod impulse;
 mod mass;
 mod mesh_file;
 mod outcome;
@@ -57,10 +58,10 @@ pub use build::BuiltScene;
 pub use error::{FileError, Place};
 pub use outcome::{OutcomeTerm, SceneOutcome};
 pub use schema::{
-    Actor, ActorPose, AppliedWrench, BoxField, BoxShape, Collider, ColliderField, ColliderKind,
-    Contact, ExplicitSamples, FilterRule, FreeGeometry, Icosphere, MeshField, MeshFile,
-    OutcomeWeights, Pair, PlaneField, Samples, SceneFile, SdfField, Shape, Solver, SphereField,
-    Triangles,
+    Actor, ActorImpulse, ActorPose, AppliedWrench, BoxField, BoxShape, Collider, ColliderField,
+    ColliderKind, Contact, ExplicitSamples, FilterRule, FreeGeometry, Icosphere, Impulse,
+    MeshField, MeshFile, Model, OutcomeWeights, Pair, PlaneField, Samples, SceneFile, SdfField,
+    Shape, Solver, SphereField, Triangles,
 };
 pub use source::Source;
 pub use warning::SceneWarning;

@@ -115,8 +115,8 @@ mod tests {
     fn tangents_are_orthonormal_and_have_exact_derivatives() {
         for n in [[0.0, 0.0, 1.0], [0.36, 0.48, 0.8], [1.0, 0.0, 0.0], [-0.96, 0.28, 0.0]] {
             let [a, b] = tangents(&Vector3::from(n));
-            let n = Vector3::from(n);
-            let frame = nalgebra::Matrix3::from_columns(&[a, b, n]);
+            let n: Vector3<f64> = Vector3::from(n);
+            let frame: nalgebra::Matrix3<f64> = nalgebra::Matrix3::from_columns(&[a, b, n]);
             assert!((frame.transpose() * frame - nalgebra::Matrix3::identity()).norm() < 1e-15);
             assert!((frame.determinant() - 1.0).abs() < 1e-15);
             check::gradients(&Basis, "any", n.into(), [1e-3; 3], Smoothness::Smooth, 1e-6);

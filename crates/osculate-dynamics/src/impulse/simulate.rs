@@ -112,13 +112,27 @@ impl ImpulseSimulator {
     /// # Errors
     /// Where a step fails or the parameters do not fit the scene.
     pub fn run(&self, parameters: &Parameters) -> Result<ImpulseTrajectory, ImpulseRunError> {
+        let mut trajectory = ImpulseTrajectory::default();
+        self.run_into(parameters, &mut trajectory)?;
+        Ok(trajectory)
+    }
+
+    /// As [`ImpulseSimulator::run`].
+    ///
+    /// # Errors
+    /// As [`ImpulseSimulator::run`]; the steps before the failure stay in the trajectory.
+    pub fn run_into(
+        &self,
+        parameters: &Parameters,
+        trajectory: &mut ImpulseTrajectory,
+    ) -> Result<(), ImpulseRunError> {
         let mut stepper = ImpulseStepper::new(&self.scene, self.settings, parameters)?;
         let dynamic = self.scene.dynamic_bodies().count();
         let (found, expected) = (parameters.wrenches.len(), self.durations.len() * dynamic);
         if found != 0 && found != expected {
             return Err(SceneError::Count { what: "applied wrenches", found, expected }.into());
         }
-        let mut trajectory = ImpulseTrajectory {
+        *trajectory = ImpulseTrajectory {
             bodies: self.scene.bodies.len(),
             states: stepper.states().to_vec(),
             records: Vec::with_capacity(self.durations.len()),
@@ -129,6 +143,6 @@ impl ImpulseSimulator {
             trajectory.records.push(stepper.step(wrenches, duration)?);
             trajectory.states.extend_from_slice(stepper.states());
         }
-        Ok(trajectory)
+        Ok(())
     }
 }

@@ -15,9 +15,9 @@
 
 use super::row::Velocities;
 use super::rows::{Bias, FrictionPair, NormalRow, Rows};
-use super::settings::ImpulseSettings;
-use nalgebra::{Vector2, Vector3};
-use osculate_contact::impulse::{ImpulseError, disk};
+use super::settings::{FrictionMode, ImpulseSettings};
+use nalgebra::{Matrix3, Vector2, Vector3};
+use osculate_contact::impulse::{ImpulseError, cone::Cone, disk};
 
 /// What a solve took.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -122,6 +122,11 @@ impl Solver<'_> {
         let mut change = 0.0_f64;
         let Rows { normals, pairs, groups } = rows;
         for group in groups.iter() {
+            if self.settings.friction_mode != FrictionMode::FixedNormal {
+                let (i, j) = (group.normals.start, group.pairs.start);
+                change = change.max(self.coupled(&mut normals[i], &mut pairs[j], v)?);
+                continue;
+            }
             let mut load = 0.0;
             for normal in &mut normals[group.normals.clone()] {
                 change = change.max(self.normal(normal, v));
@@ -146,6 +151,13 @@ impl Solver<'_> {
         let residual = normal.row.velocity(v) + bias + soft;
         let size = normal.row.magnitude(v) + bias.abs() + soft + normal.weight * normal.impulse;
         if residual.abs() <= ROUNDING * size { 0.0 } else { residual }
+    }
+
+    /// Natural residual of a normal row \[m/s\].
+    fn normal_step(&self, normal: &NormalRow, v: &Velocities) -> f64 {
+        let whole = normal.weight + normal.compliance;
+        let aim = (normal.impulse - self.normal_residual(normal, v) / whole).max(0.0);
+        (normal.impulse - aim).abs() * whole
     }
 
     fn normal(&self, normal: &mut NormalRow, v: &mut Velocities) -> f64 {
@@ -184,6 +196,50 @@ impl Solver<'_> {
         Ok((pair.block * step).norm())
     }
 
+    /// Normal and friction of one contact together.
+    fn coupled(
+        &self,
+        normal: &mut NormalRow,
+        pair: &mut FrictionPair,
+        v: &mut Velocities,
+    ) -> Result<f64, ImpulseError> {
+        let old = Vector3::new(normal.impulse, pair.impulse.x, pair.impulse.y);
+        let solved = self.normal_step(normal, v) <= 0.0
+            && friction_residual(pair, normal.impulse, v) <= self.pair_rounding(pair, v);
+        if solved {
+            return Ok(0.0);
+        }
+        let block = self.block(normal, pair);
+        let slip = slip(pair, v);
+        let soft = normal.compliance * normal.impulse;
+        let now = Vector3::new(normal.row.velocity(v) + self.bias(normal) + soft, slip.x, slip.y);
+        let cone = Cone { block, velocity: now - block * old, friction: pair.share };
+        let new = match self.settings.friction_mode {
+            FrictionMode::FixedNormal | FrictionMode::CoulombNewton => cone.solve()?.impulse,
+            FrictionMode::Bisection => bisection(&cone, &old, false)?,
+            FrictionMode::BisectionDesaxce => bisection(&cone, &old, true)?,
+        };
+        let step = new - old;
+        (normal.impulse, pair.impulse) = (new.x, Vector2::new(new.y, new.z));
+        normal.row.apply(step.x, v);
+        pair.rows[0].apply(step.y, v);
+        pair.rows[1].apply(step.z, v);
+        Ok((block * step).norm())
+    }
+
+    fn block(&self, normal: &NormalRow, pair: &FrictionPair) -> Matrix3<f64> {
+        let [s, t] = pair.rows.map(|r| normal.row.coupling(&r));
+        let a = &pair.block;
+        let n = normal.weight + normal.compliance;
+        Matrix3::new(n, s, t, s, a[(0, 0)], a[(0, 1)], t, a[(1, 0)], a[(1, 1)])
+    }
+
+    /// What the rounding of the slip scales with \[m/s\].
+    fn pair_rounding(&self, pair: &FrictionPair, v: &Velocities) -> f64 {
+        let size = pair.rows[0].magnitude(v) + pair.rows[1].magnitude(v) + pair.bias.norm();
+        ROUNDING * (size + pair.block.trace() * pair.impulse.norm())
+    }
+
     /// Natural residual \[m/s\], and the contact where it is largest.
     fn residual(&self, rows: &Rows, v: &Velocities) -> (f64, usize) {
         let mut worst = (0.0, 0);
@@ -196,9 +252,7 @@ impl Solver<'_> {
         for group in &rows.groups {
             let load = rows.load(group);
             for normal in &rows.normals[group.normals.clone()] {
-                let whole = normal.weight + normal.compliance;
-                let aim = (normal.impulse - self.normal_residual(normal, v) / whole).max(0.0);
-                see((normal.impulse - aim).abs() * whole, normal.contact);
+                see(self.normal_step(normal, v), normal.contact);
             }
             let contact = rows.normals.get(group.normals.start).map_or(0, |n| n.contact);
             for pair in &rows.pairs[group.pairs.clone()] {
@@ -207,6 +261,15 @@ impl Solver<'_> {
         }
         worst
     }
+}
+
+fn bisection(
+    cone: &Cone,
+    old: &Vector3<f64>,
+    dilatant: bool,
+) -> Result<Vector3<f64>, ImpulseError> {
+    let _ = (old, dilatant);
+    Ok(cone.solve()?.impulse)
 }
 
 fn friction_residual(pair: &FrictionPair, load: f64, v: &Velocities) -> f64 {

@@ -55,9 +55,9 @@ impl System {
         let mut dynamic = 0;
         let mut items = Vec::with_capacity(expected);
         for (body, p) in scene.bodies.iter().zip(&parameters.bodies) {
-            let shape = p.collider.as_ref().map(ContactShape::of_collider).transpose();
-            let shape =
-                shape.map_err(|source| SceneError::Geometry { body: body.name.clone(), source })?;
+            let shape = body
+                .contact_shape_of(p.collider.as_ref())
+                .map_err(|source| SceneError::Geometry { body: body.name.clone(), source })?;
             let moves = body.is_dynamic();
             let unknown = moves.then_some(2 * dynamic);
             dynamic += usize::from(moves);

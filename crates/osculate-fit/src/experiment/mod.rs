@@ -49,6 +49,7 @@ impl Experiment {
         let folder = path.parent().unwrap_or_else(|| Path::new("."));
         let scene_path = folder.join(&file.scene);
         let built = SceneFile::load(&scene_path)?;
+        built.require_compliant("fits through impulses")?;
         let scene = built.simulator.scene().clone();
         let body = scene
             .body(&file.body)

@@ -3,12 +3,12 @@
 use super::{Run, total};
 use nalgebra::Vector3;
 use osculate_contact::Status;
-use osculate_dynamics::Kinematics;
+use osculate_dynamics::{Kinematics, Scene};
 use osculate_math::so3;
 use std::fmt::Write;
 
 /// A row of comma-separated values.
-fn push(text: &mut String, cells: impl IntoIterator<Item = String>) {
+pub(super) fn push(text: &mut String, cells: impl IntoIterator<Item = String>) {
     for (i, cell) in cells.into_iter().enumerate() {
         if i > 0 {
             text.push(',');
@@ -18,7 +18,7 @@ fn push(text: &mut String, cells: impl IntoIterator<Item = String>) {
     text.push('\n');
 }
 
-fn numbers<'a>(x: impl IntoIterator<Item = &'a f64>) -> Vec<String> {
+pub(super) fn numbers<'a>(x: impl IntoIterator<Item = &'a f64>) -> Vec<String> {
     x.into_iter().map(|x| format!("{x:?}")).collect()
 }
 
@@ -28,8 +28,12 @@ pub(super) fn motion(run: &Run<'_>, step: usize, body: usize) -> Kinematics {
     run.trajectory.path.state(step)[body].kinematics(&center)
 }
 
-pub(super) fn trajectory(run: &Run<'_>) -> String {
-    let scene = run.scene.simulator.scene();
+/// Motion of every dynamic body at the times given.
+pub(super) fn trajectory(
+    scene: &Scene,
+    times: &[f64],
+    motion: impl Fn(usize, usize) -> Kinematics,
+) -> String {
     let columns = [
         "position_x",
         "position_y",
@@ -53,10 +57,10 @@ pub(super) fn trajectory(run: &Run<'_>) -> String {
         }
     }
     text.push('\n');
-    for step in 0..=run.steps {
-        let mut row = vec![step.to_string(), format!("{:?}", run.times[step])];
+    for (step, t) in times.iter().enumerate() {
+        let mut row = vec![step.to_string(), format!("{t:?}")];
         for body in scene.dynamic_bodies() {
-            let m = motion(run, step, body);
+            let m = motion(step, body);
             row.extend(numbers(m.position.iter()));
             row.extend(numbers(&so3::to_quaternion(&m.rotation)));
             row.extend(numbers(m.velocity.iter().chain(m.angular_velocity.iter())));

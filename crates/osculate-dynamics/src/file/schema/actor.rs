@@ -1,7 +1,7 @@
 //! `[[actor]]`.
 
 use super::names;
-use super::{Collider, Samples, Shape};
+use super::{ActorImpulse, Collider, Samples, Shape, is_default};
 use osculate_contact::ContactParams;
 use osculate_geometry::quadrature::TriangleRule;
 use osculate_math::{se3, so3};
@@ -59,6 +59,9 @@ pub struct Actor {
     pub samples: Option<Samples>,
     /// Contact parameters.
     pub contact: Contact,
+    /// Parameters of the impulse model.
+    #[serde(skip_serializing_if = "is_default")]
+    pub impulse: ActorImpulse,
     /// Prescribed poses of a static actor at the end of each step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub motion: Option<Vec<ActorPose>>,
@@ -85,6 +88,7 @@ impl Default for Actor {
             collider: Collider::default(),
             samples: None,
             contact: Contact::default(),
+            impulse: ActorImpulse::default(),
             motion: None,
         }
     }

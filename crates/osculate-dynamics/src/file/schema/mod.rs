@@ -4,6 +4,7 @@
 
 mod actor;
 mod field;
+mod impulse;
 mod mesh_file;
 mod names;
 mod shape;
@@ -11,6 +12,7 @@ mod variants;
 
 pub use actor::{Actor, ActorPose, Contact, ExplicitSamples, FreeGeometry};
 pub use field::{MeshField, SdfField};
+pub use impulse::{ActorImpulse, Impulse, Model};
 pub use mesh_file::MeshFile;
 pub use shape::{BoxField, BoxShape, Icosphere, PlaneField, Shape, SphereField, Triangles};
 pub use variants::{Collider, ColliderField, ColliderKind, Samples};
@@ -76,6 +78,12 @@ impl Default for SceneFile {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, expecting = "a table of solver settings")]
 pub struct Solver {
+    /// The contact model.
+    #[serde(skip_serializing_if = "is_default")]
+    pub model: Model,
+    /// Settings of the impulse model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub impulse: Option<Impulse>,
     /// Integration method.
     #[serde(with = "MethodName")]
     pub method: Method,
@@ -119,10 +127,17 @@ pub struct Solver {
     pub on_failure: OnFailure,
 }
 
+/// Whether a value need not be written.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 impl Default for Solver {
     fn default() -> Self {
         let newton = NewtonSettings::default();
         Self {
+            model: Model::default(),
+            impulse: None,
             method: Method::default(),
             dt: None,
             steps: None,

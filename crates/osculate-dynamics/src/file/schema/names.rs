@@ -1,6 +1,8 @@
 //! Names in files of the choices that other modules define.
 
+use crate::impulse::{FrictionMode, Gyroscopic};
 use crate::{InitialRate, Method, OnFailure};
+use osculate_contact::impulse::FrictionCombine;
 use osculate_contact::{DissipationSchedule, FrictionRamp};
 use osculate_geometry::grid::ResolutionMode;
 use osculate_geometry::quadrature::TriangleRule;
@@ -36,6 +38,33 @@ pub(super) enum ResolutionName {
     SmallestEdge,
     MeanEdge,
     Explicit,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "FrictionMode", rename_all = "kebab-case")]
+pub(super) enum FrictionModeName {
+    FixedNormal,
+    CoulombNewton,
+    Bisection,
+    BisectionDesaxce,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "FrictionCombine", rename_all = "kebab-case")]
+pub(super) enum CombineName {
+    Average,
+    GeometricMean,
+    Min,
+    Multiply,
+    Max,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Gyroscopic", rename_all = "kebab-case")]
+pub(super) enum GyroscopicName {
+    Midpoint,
+    Explicit,
+    Off,
 }
 
 #[derive(Serialize, Deserialize)]

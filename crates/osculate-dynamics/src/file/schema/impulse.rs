@@ -1,0 +1,145 @@
+//! `[solver.impulse]` and `[actor.impulse]`: the impulse model.
+
+use super::names::{CombineName, FrictionModeName, GyroscopicName};
+use crate::ImpulseSurface;
+use crate::impulse::{FrictionMode, Gyroscopic, ImpulseSettings, NormalLaw};
+use osculate_contact::impulse::FrictionCombine;
+use osculate_contact::impulse::normal::{Rigid, SpringDamper};
+use serde::{Deserialize, Serialize};
+
+/// The contact model that a scene is solved with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Model {
+    /// Tractions over surfaces.
+    #[default]
+    Compliant,
+    /// Impulses at contact points.
+    Impulse,
+}
+
+/// `[solver.impulse]`: settings of the impulse model.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, expecting = "a table of settings of the impulse model")]
+pub struct Impulse {
+    /// How the impulses of a contact are found.
+    #[serde(with = "FrictionModeName")]
+    pub friction_mode: FrictionMode,
+    /// Most Gauss–Seidel sweeps a step, 1 to 10⁷.
+    pub sweeps: usize,
+    /// Natural residual at which a step is solved, relative \[–\], > 0.
+    pub tolerance: f64,
+    /// Over-relaxation \[–\], in (0, 2).
+    pub relaxation: f64,
+    /// Sweeps without overlap correction after the positions are known.
+    pub velocity_sweeps: usize,
+    /// Part of an overlap removed in a step \[–\], 0 to 1.
+    pub erp: f64,
+    /// Overlap left alone \[m\], ≥ 0.
+    pub slop: f64,
+    /// Constraint force mixing \[1/kg\], ≥ 0.
+    pub cfm: f64,
+    /// Part of an open gap that a step may close \[–\], ≥ 0.
+    pub speculative: f64,
+    /// Largest speed at which an overlap is removed \[m/s\], > 0; no limit if none is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_correction_speed: Option<f64>,
+    /// Stiffness of a contact \[N/m\], > 0; instead of `erp`, `slop`, `cfm`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub normal_stiffness: Option<f64>,
+    /// Damping of a contact \[N s/m\], ≥ 0; with `normal_stiffness`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub normal_damping: Option<f64>,
+    /// Part of the impulses of the last step that a step starts from \[–\], 0 to 1.
+    pub warm_start: f64,
+    /// `β` of patch friction \[–\], 0 to 1; 0 for friction at every contact point.
+    pub anchor_beta: f64,
+    /// How the coefficients of two actors become one.
+    #[serde(with = "CombineName")]
+    pub combine: FrictionCombine,
+    /// Every coefficient is multiplied by it \[–\], ≥ 0.
+    pub friction_scale: f64,
+    /// Closing speed from which a contact rebounds \[m/s\], ≥ 0.
+    pub restitution_threshold: f64,
+    /// Gap up to which contacts are listed \[m\], ≥ 0.
+    pub margin: f64,
+    /// What the gyroscopic torque does.
+    #[serde(with = "GyroscopicName")]
+    pub gyroscopic: Gyroscopic,
+}
+
+impl Default for Impulse {
+    fn default() -> Self {
+        let s = ImpulseSettings::default();
+        let r = Rigid::default();
+        Self {
+            friction_mode: s.friction_mode,
+            sweeps: s.sweeps,
+            tolerance: s.tolerance,
+            relaxation: s.relaxation,
+            velocity_sweeps: s.velocity_sweeps,
+            erp: r.correction,
+            slop: r.slop,
+            cfm: r.softness,
+            speculative: r.speculative,
+            max_correction_speed: None,
+            normal_stiffness: None,
+            normal_damping: None,
+            warm_start: s.warm_start,
+            anchor_beta: s.anchor_beta,
+            combine: s.combine,
+            friction_scale: s.friction_scale,
+            restitution_threshold: s.restitution_threshold,
+            margin: s.margin,
+            gyroscopic: s.gyroscopic,
+        }
+    }
+}
+
+impl From<&Impulse> for ImpulseSettings {
+    fn from(i: &Impulse) -> Self {
+        let normal = match i.normal_stiffness {
+            Some(stiffness) => {
+                let damping = i.normal_damping.unwrap_or(0.0);
+                NormalLaw::SpringDamper(SpringDamper { stiffness, damping })
+            }
+            None => NormalLaw::Rigid(Rigid {
+                correction: i.erp,
+                slop: i.slop,
+                softness: i.cfm,
+                speculative: i.speculative,
+                max_correction_speed: i.max_correction_speed.unwrap_or(f64::INFINITY),
+            }),
+        };
+        Self {
+            friction_mode: i.friction_mode,
+            sweeps: i.sweeps,
+            tolerance: i.tolerance,
+            relaxation: i.relaxation,
+            velocity_sweeps: i.velocity_sweeps,
+            normal,
+            warm_start: i.warm_start,
+            anchor_beta: i.anchor_beta,
+            combine: i.combine,
+            friction_scale: i.friction_scale,
+            restitution_threshold: i.restitution_threshold,
+            margin: i.margin,
+            gyroscopic: i.gyroscopic,
+            ..Self::default()
+        }
+    }
+}
+
+/// `[actor.impulse]`: what the impulse model needs of a surface beside `contact.mu`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, expecting = "a table of impulse parameters")]
+pub struct ActorImpulse {
+    /// Coefficient of restitution \[–\], 0 to 1; the mean of two actors acts.
+    pub restitution: f64,
+}
+
+impl From<&ActorImpulse> for ImpulseSurface {
+    fn from(a: &ActorImpulse) -> Self {
+        Self { restitution: a.restitution }
+    }
+}
