@@ -56,6 +56,40 @@ fn box_at_97_percent_with_initial_slip_stops_after_the_exact_way() {
 }
 
 #[test]
+fn probe_creep() {
+    for load in [0.5, 0.9, 0.97] {
+        for (name, beta, sweeps, warm) in [
+            ("point warm", 0.0, 10000, 1.0),
+            ("anchor warm", 0.2, 10000, 1.0),
+            ("point 12 cold", 0.0, 12, 0.0),
+            ("anchor 12 cold", 0.2, 12, 0.0),
+            ("anchor 12 warm", 0.2, 12, 1.0),
+        ] {
+            let settings = ImpulseSettings {
+                anchor_beta: beta,
+                sweeps,
+                tolerance: 1e-12,
+                warm_start: warm,
+                on_failure: OnFailure::Continue,
+                ..ImpulseSettings::default()
+            };
+            let t = pushed(0.0, load, settings, 240 * 60);
+            let (first, last) = (t.state(240)[0], t.last()[0]);
+            let sweeps: usize = t.records.iter().map(|r| r.stats.sweeps).sum();
+            println!(
+                "{load} {name}: {:e} m in 60 s, after 1 s {:e}, unconverged {}, sweeps {}, stats {:?} anchors {}",
+                last.center.x,
+                first.center.x,
+                t.unconverged(),
+                sweeps as f64 / t.records.len() as f64,
+                t.records[14000].stats.residual,
+                t.records[14000].anchors.len()
+            );
+        }
+    }
+}
+
+#[test]
 fn ball_falls_and_rests() {
     let mut b = ball("ball", 1.0, 0.1, 0.5);
     b.pose.position.z = 0.3;

@@ -18,6 +18,7 @@ mod body;
 mod build;
 mod error;
 mod memory;
+mod patch;
 mod record;
 mod row;
 mod rows;
@@ -29,7 +30,7 @@ mod system;
 
 pub use body::{Gyroscopic, Inertia, RigidState, TurnsTooFast};
 pub use error::ImpulseStepError;
-pub use record::{ContactImpulse, StepRecord};
+pub use record::{AnchorImpulse, ContactImpulse, StepRecord};
 pub use row::{jacobian, response};
 pub use rows::tangents;
 pub use settings::{FrictionMode, ImpulseSettings, NormalLaw};

@@ -19,11 +19,34 @@ pub struct ContactImpulse {
     pub friction: Vector3<f64>,
 }
 
+/// An anchor of a region, and its impulse on the first body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AnchorImpulse {
+    /// The two bodies.
+    pub bodies: [usize; 2],
+    /// Where it stands \[m\], world.
+    pub position: Vector3<f64>,
+    /// Normal of its region; leaves the second body.
+    pub normal: Vector3<f64>,
+    /// `d`, how far the first body was dragged along the second at the start of the step \[m\], world.
+    pub displacement: Vector3<f64>,
+    /// Friction impulse \[N s\], world.
+    pub impulse: Vector3<f64>,
+    /// `Σ r_N` of its region \[N s\].
+    pub load: f64,
+    /// Radius of its disk \[N s\].
+    pub radius: f64,
+    /// Whether it let go at the end of the step.
+    pub released: bool,
+}
+
 /// Contacts of a step and what its solve took.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepRecord {
     /// The contacts.
     pub contacts: Vec<ContactImpulse>,
+    /// The anchors of patch friction; none with point friction.
+    pub anchors: Vec<AnchorImpulse>,
     /// What the solve took.
     pub stats: ImpulseStats,
 }

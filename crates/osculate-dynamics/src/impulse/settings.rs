@@ -4,6 +4,7 @@ use super::body::Gyroscopic;
 use crate::{OnFailure, SceneError};
 use osculate_contact::impulse::FrictionCombine;
 use osculate_contact::impulse::normal::{NormalRow, Rigid, SpringDamper};
+use osculate_contact::impulse::patch::IsotropicFootprint;
 use osculate_math::Scalar;
 
 /// How the three impulses of a contact are found.
@@ -79,6 +80,8 @@ pub struct ImpulseSettings {
     pub warm_start: f64,
     /// `β` of patch friction \[–\], 0 to 1; 0 for friction at every contact point.
     pub anchor_beta: f64,
+    /// Where the anchors of a footprint without a long axis stand.
+    pub footprint: IsotropicFootprint,
     /// How the coefficients of two bodies become one.
     pub combine: FrictionCombine,
     /// Every friction coefficient is multiplied by it \[–\], ≥ 0.
@@ -103,6 +106,7 @@ impl Default for ImpulseSettings {
             normal: NormalLaw::Rigid(Rigid::default()),
             warm_start: 1.0,
             anchor_beta: 0.2,
+            footprint: IsotropicFootprint::default(),
             combine: FrictionCombine::GeometricMean,
             friction_scale: 1.0,
             restitution_threshold: 0.5,
@@ -113,6 +117,11 @@ impl Default for ImpulseSettings {
 }
 
 impl ImpulseSettings {
+    /// Whether friction acts at the anchors of regions: only with the default friction mode.
+    pub fn patch_friction(&self) -> bool {
+        self.anchor_beta > 0.0 && self.friction_mode == FrictionMode::FixedNormal
+    }
+
     /// Checks every range.
     ///
     /// # Errors

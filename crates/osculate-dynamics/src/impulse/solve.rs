@@ -105,10 +105,16 @@ pub(crate) fn row_scale(rows: &Rows, free: &Velocities) -> f64 {
     normals.chain(pairs).fold(0.0, f64::max)
 }
 
-/// `u + β d/h` \[m/s\].
+/// `u_T` \[m/s\].
+#[inline]
+pub(crate) fn velocity(pair: &FrictionPair, v: &Velocities) -> Vector2<f64> {
+    Vector2::new(pair.rows[0].velocity(v), pair.rows[1].velocity(v))
+}
+
+/// `u_T + β d/h` \[m/s\].
 #[inline]
 fn slip(pair: &FrictionPair, v: &Velocities) -> Vector2<f64> {
-    Vector2::new(pair.rows[0].velocity(v), pair.rows[1].velocity(v)) + pair.bias
+    velocity(pair, v) + pair.bias
 }
 
 struct Solver<'a> {

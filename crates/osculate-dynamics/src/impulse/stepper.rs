@@ -10,7 +10,8 @@ use super::ImpulseStepError;
 use super::body::RigidState;
 use super::build::{Builder, Touch};
 use super::memory::WarmStart;
-use super::record::{ContactImpulse, StepRecord};
+use super::patch::{Anchor, Patches};
+use super::record::{AnchorImpulse, ContactImpulse, StepRecord};
 use super::row::Velocities;
 use super::rows::Rows;
 use super::settings::ImpulseSettings;
@@ -28,6 +29,7 @@ pub struct ImpulseStepper {
     settings: ImpulseSettings,
     states: Vec<RigidState>,
     warm: WarmStart,
+    patches: Patches,
     rows: Rows,
     touches: Vec<Touch>,
     step: usize,
@@ -53,6 +55,7 @@ impl ImpulseStepper {
             settings,
             states,
             warm: WarmStart::default(),
+            patches: Patches::default(),
             rows: Rows::default(),
             touches: Vec::new(),
             step: 0,
@@ -81,6 +84,7 @@ impl ImpulseStepper {
     pub fn reset(&mut self, body: usize, state: RigidState) {
         self.states[body] = state;
         self.warm.forget(body);
+        self.patches.forget(body);
     }
 
     /// Goes on by `duration` \[s\] under wrenches, one a dynamic body, or none at all.
@@ -98,7 +102,7 @@ impl ImpulseStepper {
             return Err(ImpulseStepError::Duration { step: at, found: duration });
         }
         let (start, free) = self.free_velocities(wrenches, duration)?;
-        let scale = self.build(&start, &free, duration);
+        let (scale, anchors) = self.build(&start, &free, duration);
         let mut v = self.warm_velocities(&free);
         let law = |source| ImpulseStepError::Law { step: at, source };
         let stats = solve(&mut self.rows, &mut v, &self.settings, scale).map_err(law)?;
@@ -117,9 +121,11 @@ impl ImpulseStepper {
             }
         }
         self.check_finite(&states)?;
+        let point = !self.settings.patch_friction();
+        self.patches.store(anchors, (&self.rows, &v), &self.states, duration);
+        self.warm.store(&self.touches, &self.rows, point, duration);
         let record = self.record(stats);
         self.states = states;
-        self.warm.store(&self.touches, &self.rows, true, duration);
         self.step += 1;
         Ok(record)
     }
@@ -163,8 +169,13 @@ impl ImpulseStepper {
         self.system.items.iter().zip(&self.states).map(velocity).collect()
     }
 
-    /// Contacts and rows of the step; the velocity scale of the rows \[m/s\].
-    fn build(&mut self, start: &[Vector3<f64>], free: &[Vector3<f64>], h: f64) -> f64 {
+    /// Contacts and rows of the step; the velocity scale of the rows \[m/s\] and the anchors.
+    fn build(
+        &mut self,
+        start: &[Vector3<f64>],
+        free: &[Vector3<f64>],
+        h: f64,
+    ) -> (f64, Vec<Anchor>) {
         let near = self.system.near(&self.states, free, &self.settings, h);
         self.touches.clear();
         for pair in &near {
@@ -189,10 +200,17 @@ impl ImpulseStepper {
             velocities: [start, free],
             duration: h,
         };
-        builder.point_friction(&self.touches, &mut self.rows);
+        let patch = self.settings.patch_friction();
+        let anchors = if patch {
+            self.patches.build(&builder, &self.touches, &mut self.rows)
+        } else {
+            builder.point_friction(&self.touches, &mut self.rows);
+            Vec::new()
+        };
         let part = self.settings.warm_start;
-        self.warm.start(&self.touches, &mut self.rows, part, (true, h));
-        row_scale(&self.rows, free)
+        self.warm.start(&self.touches, &mut self.rows, part, (!patch, h));
+        Patches::start(&anchors, &mut self.rows);
+        (row_scale(&self.rows, free), anchors)
     }
 
     /// `v_f + M⁻¹Jᵀ r` of the impulses that the rows start from.
@@ -237,6 +255,7 @@ impl ImpulseStepper {
     }
 
     fn record(&self, stats: super::ImpulseStats) -> StepRecord {
+        let patch = self.settings.patch_friction();
         let contacts = self.rows.normals.iter().enumerate().map(|(i, normal)| {
             let touch = &self.touches[normal.contact];
             ContactImpulse {
@@ -244,9 +263,19 @@ impl ImpulseStepper {
                 contact: touch.contact,
                 point: touch.point,
                 normal: normal.impulse,
-                friction: world(&self.rows.pairs[i]),
+                friction: if patch { Vector3::zeros() } else { world(&self.rows.pairs[i]) },
             }
         });
-        StepRecord { contacts: contacts.collect(), stats }
+        let anchors = self.patches.anchors.iter().map(|a| AnchorImpulse {
+            bodies: a.bodies,
+            position: a.surface.position,
+            normal: a.surface.normal,
+            displacement: a.displacement,
+            impulse: a.impulse,
+            load: a.load,
+            radius: a.radius,
+            released: a.released,
+        });
+        StepRecord { contacts: contacts.collect(), anchors: anchors.collect(), stats }
     }
 }

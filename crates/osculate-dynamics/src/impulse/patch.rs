@@ -1,0 +1,259 @@
+//! Patch friction: the friction of a region acts at one or two anchors that remember how far they were dragged.
+//!
+//! ```text
+//! region   contacts of two bodies on one surface, every contact with its own normal row
+//! anchors  at the ends of the footprint's long axis, each with the disk ‖r‖ ≤ μ/#anchors Σ r_N
+//! row      u_T + β d/h,   d ← P_n [transport(d) + disp_a(p) − disp_b(p)] between the starts of two steps
+//! ```
+//!
+//! Between steps a memory stays with the larger of the two bodies: a ball that rolls on the ground leaves it behind, a box on a
+//! turntable is carried along with it.
+
+use super::body::RigidState;
+use super::build::{Builder, Touch};
+use super::memory::clamped;
+use super::row::Velocities;
+use super::rows::{FrictionPair, Group, Rows};
+use super::solve::{velocity, world};
+use super::system::System;
+use nalgebra::{Vector2, Vector3};
+use osculate_contact::impulse::patch::anchors::{Anchors, anchors};
+use osculate_contact::impulse::patch::motion::midpoint;
+use osculate_contact::impulse::patch::release::AnchorState;
+use osculate_contact::impulse::patch::{
+    Candidate, DisplacementField, Interpolation, Memory, Motion, PatchContact, Release, best_match,
+    carry, drift_velocity, regions,
+};
+
+/// An anchor of a step.
+#[derive(Clone, Debug)]
+pub(crate) struct Anchor {
+    pub(crate) bodies: [usize; 2],
+    pub(crate) surface: PatchContact,
+    /// Smallest gap of the contacts of its region \[m\].
+    pub(crate) gap: f64,
+    /// `d` \[m\], world, of the first body against the second.
+    pub(crate) displacement: Vector3<f64>,
+    /// Friction impulse on the first body \[N s\], world.
+    pub(crate) impulse: Vector3<f64>,
+    /// `Σ r_N` of its region \[N s\].
+    pub(crate) load: f64,
+    /// `ρ` \[N s\].
+    pub(crate) radius: f64,
+    /// The other anchor of its region.
+    pub(crate) partner: Option<usize>,
+    /// Group of its region.
+    pub(crate) group: usize,
+    /// Its pair of rows.
+    pub(crate) pair: usize,
+    /// Whether it let go at the end of the step.
+    pub(crate) released: bool,
+}
+
+/// Anchors of the last step, and where the bodies were at its start.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Patches {
+    pub(crate) anchors: Vec<Anchor>,
+    states: Vec<RigidState>,
+    duration: f64,
+}
+
+impl Patches {
+    /// Forgets what involves a body.
+    pub(crate) fn forget(&mut self, body: usize) {
+        let keep: Vec<bool> = self.anchors.iter().map(|a| !a.bodies.contains(&body)).collect();
+        // Partners have the same bodies, so both stay or both go.
+        let place = |i: usize| keep[..i].iter().filter(|k| **k).count();
+        let kept = self.anchors.iter().enumerate().filter(|(i, _)| keep[*i]);
+        self.anchors =
+            kept.map(|(_, a)| Anchor { partner: a.partner.map(place), ..a.clone() }).collect();
+    }
+
+    /// Rows of all regions; returns the anchors, started from what the old ones remember.
+    pub(crate) fn build(
+        &self,
+        builder: &Builder<'_>,
+        touches: &[Touch],
+        rows: &mut Rows,
+    ) -> Vec<Anchor> {
+        let surfaces: Vec<_> = touches.iter().map(|t| surface(builder.system, t)).collect();
+        let past = Past::new(self, builder);
+        let mut found: Vec<Anchor> = Vec::new();
+        for members in regions(&surfaces, |_, _| false) {
+            let first = rows.normals.len();
+            rows.normals.extend(members.iter().map(|&i| builder.normal(&touches[i], i)));
+            let normals = first..rows.normals.len();
+            let start = rows.pairs.len();
+            let places = footprint(builder, touches, &members, &surfaces);
+            let share = builder.system.friction(touches[members[0]].bodies, builder.settings);
+            let share = share / places.len().max(1) as f64;
+            for place in &places {
+                let mut anchor = Anchor {
+                    bodies: touches[members[0]].bodies,
+                    surface: *place,
+                    gap: members
+                        .iter()
+                        .map(|&i| touches[i].point.gap)
+                        .fold(f64::INFINITY, f64::min),
+                    displacement: Vector3::zeros(),
+                    impulse: Vector3::zeros(),
+                    load: 0.0,
+                    radius: 0.0,
+                    partner: None,
+                    group: rows.groups.len(),
+                    pair: rows.pairs.len(),
+                    released: false,
+                };
+                past.recall(&mut anchor, builder);
+                rows.pairs.push(pair(builder, &anchor, share));
+                found.push(anchor);
+            }
+            // With patch friction every pair of rows is an anchor's, in the same order.
+            if let [.., a, b] = &mut found[..]
+                && places.len() == 2
+            {
+                (a.partner, b.partner) = (Some(b.pair), Some(a.pair));
+            }
+            rows.push(Group { normals, pairs: start..rows.pairs.len() });
+        }
+        found
+    }
+
+    /// Starts friction from the impulses that the anchors carry, on the disks of the loads they start from.
+    pub(crate) fn start(anchors: &[Anchor], rows: &mut Rows) {
+        for anchor in anchors {
+            let load = rows.load(&rows.groups[anchor.group]);
+            let pair = &mut rows.pairs[anchor.pair];
+            pair.impulse = clamped(pair, &anchor.impulse, load);
+        }
+    }
+
+    /// Keeps the anchors of a step that is done, and lets go of those that slide.
+    pub(crate) fn store(
+        &mut self,
+        mut anchors: Vec<Anchor>,
+        (rows, v): (&Rows, &Velocities),
+        states: &[RigidState],
+        duration: f64,
+    ) {
+        let release = Release::default();
+        for anchor in &mut anchors {
+            let pair = &rows.pairs[anchor.pair];
+            anchor.load = rows.load(&rows.groups[anchor.group]);
+            anchor.radius = pair.share * anchor.load;
+            anchor.impulse = world(pair);
+            let [s, t] = &pair.directions;
+            let u: Vector2<f64> = velocity(pair, v);
+            let state = AnchorState {
+                load: anchor.load,
+                radius: anchor.radius,
+                impulse: anchor.impulse,
+                slip: s * u.x + t * u.y,
+            };
+            anchor.released = release.releases(&state, anchor.surface.length, duration);
+        }
+        self.anchors = anchors;
+        self.states = states.to_vec();
+        self.duration = duration;
+    }
+}
+
+/// What the anchors of the last step say at the start of this one.
+struct Past<'a> {
+    patches: &'a Patches,
+    motions: Vec<Motion>,
+    memories: Vec<Memory>,
+}
+
+impl<'a> Past<'a> {
+    fn new(patches: &'a Patches, builder: &Builder<'_>) -> Self {
+        let moved = patches.states.iter().zip(builder.states);
+        let motions: Vec<_> = moved
+            .map(|(old, new)| Motion::between(&old.pose(), &new.pose(), Interpolation::Screw))
+            .collect();
+        let memories = patches.anchors.iter().map(|a| {
+            let holder = holder(builder.system, a.bodies);
+            let (old, new) = (&patches.states[holder], &builder.states[holder]);
+            let turn = new.rotation * old.rotation.transpose();
+            let surface = PatchContact {
+                position: new.center + turn * (a.surface.position - old.center),
+                normal: turn * a.surface.normal,
+                ..a.surface
+            };
+            let displacement = if a.released { Vector3::zeros() } else { turn * a.displacement };
+            Memory { contact: surface, displacement }
+        });
+        let memories = memories.collect();
+        Self { patches, motions, memories }
+    }
+
+    /// Displacement and impulse of a new anchor.
+    fn recall(&self, anchor: &mut Anchor, builder: &Builder<'_>) {
+        let place = anchor.surface;
+        let candidate =
+            Candidate { contact: place, gap: anchor.gap, envelope: builder.settings.margin };
+        let Some(found) = best_match(&candidate, &self.memories, |_, _| false) else { return };
+        let (old, memory) = (&self.patches.anchors[found], &self.memories[found]);
+        let field = match old.partner.and_then(|p| self.memories.get(p)) {
+            Some(other) => DisplacementField::of_two(
+                &[memory.contact.position, other.contact.position],
+                &[memory.displacement, other.displacement],
+                &memory.contact.normal,
+            ),
+            None => DisplacementField::uniform(memory.displacement),
+        };
+        let middle = midpoint(&old.surface.position, &place.position);
+        let motions = anchor.bodies.map(|b| self.motions[b]);
+        let normals = [memory.contact.normal, place.normal];
+        let start = field.at(&place.position);
+        anchor.displacement = carry(&start, &normals, &motions, &middle);
+        if self.patches.duration > 0.0 {
+            let factor = builder.settings.warm_start * builder.duration / self.patches.duration;
+            anchor.impulse = old.impulse * factor;
+        }
+    }
+}
+
+/// The larger of two bodies, with which memories stay.
+fn holder(system: &System, [a, b]: [usize; 2]) -> usize {
+    let size = |i: usize| system.items[i].radius.unwrap_or(f64::INFINITY);
+    if size(a) > size(b) { a } else { b }
+}
+
+/// A contact as regions see it.
+fn surface(system: &System, touch: &Touch) -> PatchContact {
+    let [a, b] = touch.bodies;
+    let size = |i: usize| system.items[i].radius.unwrap_or(f64::INFINITY);
+    PatchContact {
+        pair: a * system.items.len() + b,
+        shapes: touch.bodies,
+        friction: [system.items[a].friction, system.items[b].friction],
+        position: touch.middle(),
+        normal: touch.point.normal,
+        length: size(a).min(size(b)),
+    }
+}
+
+/// Where the anchors of a region stand.
+fn footprint(
+    builder: &Builder<'_>,
+    touches: &[Touch],
+    members: &[usize],
+    surfaces: &[PatchContact],
+) -> Vec<PatchContact> {
+    let seed = surfaces[members[0]];
+    let points: Vec<_> = members.iter().map(|&i| touches[i].middle()).collect();
+    let found = anchors(&points, &seed.normal, seed.length, builder.settings.footprint);
+    let points = found.as_ref().map_or(&[][..], Anchors::points);
+    points.iter().map(|&position| PatchContact { position, ..seed }).collect()
+}
+
+/// The rows of an anchor.
+fn pair(builder: &Builder<'_>, anchor: &Anchor, share: f64) -> FrictionPair {
+    let place = &anchor.surface;
+    let mut pair = builder.friction(anchor.bodies, &place.position, &place.normal, share);
+    let beta = builder.settings.anchor_beta;
+    let drift = drift_velocity(&anchor.displacement, beta, builder.duration);
+    pair.bias = Vector2::new(pair.directions[0].dot(&drift), pair.directions[1].dot(&drift));
+    pair
+}
