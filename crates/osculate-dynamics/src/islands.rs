@@ -8,7 +8,9 @@
 use crate::factors::{IslandFactors, IslandMatrix};
 use crate::linalg::blocks::BLOCK;
 use crate::linalg::{BlockFactors, Elimination};
-use crate::newton::{self, Failure, Matrix, NewtonSettings, Problem, StageStats, Workspace};
+use crate::newton::{
+    self, Bodies, Equations, Failure, Matrix, NewtonSettings, Rigid, StageStats, Workspace,
+};
 use crate::state::BodyState;
 use crate::system::{Pair, Part, Stage, System, join};
 use osculate_geometry::aabb::Aabb;
@@ -214,11 +216,12 @@ fn solve_island(
     guess: &[BodyState],
 ) -> Result<Solved, Failure> {
     let of = |states: &[BodyState]| island.bodies.iter().map(|&b| states[b]).collect::<Vec<_>>();
-    let (mut now, start) = (of(guess), of(stage.start));
+    let start = of(stage.start);
     let local = Stage { now: &[], start: &start, ..*stage };
     let (part, count) = (island.part(), island.dynamic());
-    let mut work = Workspace::default();
-    work.prepare(system, &part);
+    let (mut work, mut bodies) = (Workspace::starting_at(of(guess)), Bodies::default());
+    work.prepare(part.unknowns);
+    bodies.prepare(system, &part);
     let plan = (count > DENSE).then(|| plans.find(count, &island.edges));
     let mut matrix = match &plan {
         None => IslandMatrix::Dense(vec![0.0; 36 * count * count], vec![0; BLOCK * count]),
@@ -232,11 +235,12 @@ fn solve_island(
     let nodes = nodes.map(|&b| system.unknown[b].map_or(0, |at| (at / BLOCK) as u32));
     let nodes: Vec<u32> = nodes.collect();
     let scene_unknown = |i: usize| BLOCK * nodes[i / BLOCK] as usize + i % BLOCK;
-    let problem = Problem { system, part: &part, stage: &local, keep_factors };
-    let stats = newton::solve(&problem, settings, &mut work, &mut now, factors);
+    let mut problem = Rigid { system, part: &part, stage: &local, bodies: &mut bodies, factors };
+    let how = (stage.duration, keep_factors);
+    let stats = newton::solve(&mut problem, settings, how, &mut work);
     let stats = stats.map_err(|failure| failure.map(scene_unknown))?;
-    let worst = nodes[work.worst_body()] as usize;
-    Ok(Solved { now, stats, worst, plan, factors: IslandFactors { nodes, matrix } })
+    let worst = nodes[problem.worst(work.residual()) / BLOCK] as usize;
+    Ok(Solved { now: work.now, stats, worst, plan, factors: IslandFactors { nodes, matrix } })
 }
 
 fn collect(solved: Vec<Solved>, plans: &mut Plans) -> StageSolution {

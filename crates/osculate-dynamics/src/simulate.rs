@@ -3,8 +3,10 @@
 use crate::factors::{FactorStore, StageFactors};
 use crate::integrator::{MOST, Method, Tableau};
 use crate::islands::{self, Plans};
+use crate::linalg::blocks::BLOCK;
 use crate::newton::{
-    self, Failure, Matrix, NewtonSettings, OnFailure, Problem, StageStats, Workspace,
+    self, Bodies, Equations, Failure, Matrix, NewtonSettings, OnFailure, Rigid, StageStats,
+    Workspace,
 };
 use crate::state::{BodyState, Kinematics};
 use crate::system::{Stage, System, lift_state};
@@ -147,7 +149,7 @@ pub struct Trajectory {
     pub stats: Vec<StageStats>,
     /// Whether the factors of a large scene are dropped.
     forgets: bool,
-    work: Workspace,
+    work: (Workspace<Vec<BodyState>>, Bodies),
     plans: Plans,
     scratch: Vec<BodyState>,
 }
@@ -320,15 +322,22 @@ impl Simulator {
             }
             newton::predict(system, stage.start, stage.duration, now);
             let (found, worst) = if let Some((lu, pivots)) = whole.next() {
-                let found = system.with_whole(stage, |part| {
+                let (work, bodies) = (&mut work.0, &mut work.1);
+                let (found, worst) = system.with_whole(stage, |part| {
                     if std::mem::take(&mut first) {
-                        work.prepare(system, part);
+                        work.prepare(part.unknowns);
+                        bodies.prepare(system, part);
                     }
-                    let matrix = Matrix::Dense(lu, pivots);
-                    let problem = Problem { system, part, stage, keep_factors: true };
-                    newton::solve(&problem, &settings, work, now, matrix)
+                    work.now.clear();
+                    work.now.extend_from_slice(now);
+                    let factors = Matrix::Dense(lu, pivots);
+                    let mut problem = Rigid { system, part, stage, bodies, factors };
+                    let how = (stage.duration, true);
+                    let found = newton::solve(&mut problem, &settings, how, work);
+                    (found, problem.worst(work.residual()) / BLOCK)
                 });
-                (found.map_err(|f| self.failure(at, f))?, work.worst_body())
+                now.copy_from_slice(&work.now);
+                (found.map_err(|f| self.failure(at, f))?, worst)
             } else {
                 let solution = islands::solve(system, stage, &settings, (plans, !*forgets), now);
                 let solution = solution.map_err(|f| self.failure(at, f))?;
