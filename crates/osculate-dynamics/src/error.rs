@@ -85,6 +85,9 @@ pub enum SceneError {
         /// What is wrong.
         source: GeometryError,
     },
+    /// Joints, or their numbers.
+    #[error(transparent)]
+    Articulation(#[from] crate::ArticulationError),
     /// Overridden values of a pair.
     #[error("override of '{first}' and '{second}': {source}")]
     Override {

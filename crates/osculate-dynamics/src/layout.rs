@@ -66,7 +66,7 @@ impl Layout {
     pub(crate) fn with_wrenches(scene: &Scene, wrenches: usize) -> Self {
         let mut layout = Self { entries: Vec::new() };
         for (i, body) in scene.bodies.iter().enumerate() {
-            layout.push_body(i, body);
+            layout.push_body(i, body, scene.link_of(i).is_some());
         }
         layout.push_vector("gravity", "m/s²", Place::Gravity);
         for (i, o) in scene.overrides.iter().enumerate() {
@@ -98,7 +98,7 @@ impl Layout {
         }
     }
 
-    fn push_body(&mut self, i: usize, body: &Body) {
+    fn push_body(&mut self, i: usize, body: &Body, link: bool) {
         let name = &body.name;
         for (j, symbol) in ACTOR_SYMBOLS.iter().enumerate() {
             self.push(format!("{name}.{symbol}"), ACTOR_UNITS[j], Place::Contact(i, j));
@@ -110,7 +110,8 @@ impl Layout {
             }
         }
         // A prescribed motion is data, not a parameter.
-        if !matches!(&body.kind, BodyKind::Static { motion } if !motion.is_empty()) {
+        let moved = matches!(&body.kind, BodyKind::Static { motion } if !motion.is_empty());
+        if !(moved || link) {
             self.push_vector(&format!("{name}.position"), "m", |k| Place::Position(i, k));
             self.push_vector(&format!("{name}.rotation"), "rad", |k| Place::Rotation(i, k));
         }
@@ -120,6 +121,9 @@ impl Layout {
             for (j, (_, _, axes)) in INERTIA.iter().enumerate() {
                 self.push(format!("{name}.inertia_{axes}"), "kg m²", Place::Inertia(i, j));
             }
+        }
+        // The motion of a link follows from the joints.
+        if body.is_dynamic() && !link {
             self.push_vector(&format!("{name}.velocity"), "m/s", |k| Place::Velocity(i, k));
             self.push_vector(&format!("{name}.angular_velocity"), "rad/s", |k| {
                 Place::AngularVelocity(i, k)

@@ -23,6 +23,7 @@ mod layout;
 mod linalg;
 mod newton;
 mod parameters;
+mod reduction;
 mod scene;
 pub mod sensitivity;
 mod shape;
@@ -37,6 +38,9 @@ pub use layout::{Layout, ParameterInfo};
 pub use newton::{NewtonSettings, OnFailure, StageStats};
 pub use parameters::{BodyParameters, Parameters, Wrench};
 pub use scene::{Body, BodyKind, ImpulseSurface, Override, Scene};
+pub use reduction::{
+    Articulation, ArticulationError, ArticulationParameters, JointState, LinkJoint,
+};
 pub use shape::{FreeShape, Geometry, ShapeMode, ShapeParameters};
 pub use simulate::{InitialRate, Path, RunError, Settings, Simulator, Trajectory};
 pub use state::{BodyState, Kinematics};

@@ -1,6 +1,6 @@
 //! Every number that a trajectory depends on, generic over the scalar.
 
-use crate::{BodyState, Scene, ShapeParameters};
+use crate::{ArticulationParameters, BodyState, Scene, ShapeParameters};
 use nalgebra::{Matrix3, Vector3};
 use osculate_contact::{ContactParams, PairOverride};
 use osculate_geometry::collider::Collider;
@@ -72,6 +72,8 @@ pub struct Parameters<T = f64> {
     pub overrides: Vec<PairOverride<T>>,
     /// Applied wrenches, `wrenches[step * dynamic bodies + i]`; empty for none.
     pub wrenches: Vec<Wrench<T>>,
+    /// Those of the joints, where the scene has any.
+    pub articulation: Option<ArticulationParameters<T>>,
 }
 
 impl Parameters {
@@ -98,6 +100,7 @@ impl Parameters {
             bodies: bodies.collect(),
             overrides: scene.overrides.iter().map(|o| o.values).collect(),
             wrenches: Vec::new(),
+            articulation: scene.articulation.as_ref().map(ArticulationParameters::of),
         }
     }
 
@@ -132,6 +135,7 @@ impl Parameters {
                 .iter()
                 .map(|w| Wrench { force: lift(&w.force), torque: lift(&w.torque) })
                 .collect(),
+            articulation: self.articulation.as_ref().map(ArticulationParameters::lift),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What there is: bodies, gravity, and which of them may touch.
 
 use crate::layout::Layout;
-use crate::{FreeShape, SceneError};
+use crate::{Articulation, FreeShape, SceneError};
 use nalgebra::{Matrix3, Vector3};
 use osculate_contact::{ContactParams, PairOverride};
 use osculate_geometry::GeometryError;
@@ -205,6 +205,9 @@ pub struct Scene {
     pub filter: ContactFilter,
     /// Values that replace combined ones.
     pub overrides: Vec<Override>,
+    /// Joints between bodies. Contact of adjacent links is a matter of the filter:
+    /// see [`Articulation::separate_adjacent`].
+    pub articulation: Option<Articulation>,
 }
 
 impl Scene {
@@ -214,9 +217,25 @@ impl Scene {
     /// Where a body is invalid or two have one name.
     pub fn new(gravity: Vector3<f64>, bodies: Vec<Body>) -> Result<Self, SceneError> {
         let filter = ContactFilter::new(bodies.len());
-        let scene = Self { gravity, bodies, filter, overrides: Vec::new() };
+        let scene = Self { gravity, bodies, filter, overrides: Vec::new(), articulation: None };
         scene.validate()?;
         Ok(scene)
+    }
+
+    /// The same scene with joints between its bodies; adjacent links do not touch.
+    ///
+    /// # Errors
+    /// Where the joints are of other bodies.
+    pub fn with_articulation(mut self, articulation: Articulation) -> Result<Self, SceneError> {
+        articulation.separate_adjacent(&mut self.filter)?;
+        self.articulation = Some(articulation);
+        self.validate()?;
+        Ok(self)
+    }
+
+    /// The link that a body is, if it is one.
+    pub(crate) fn link_of(&self, body: usize) -> Option<usize> {
+        self.articulation.as_ref()?.link_of_body(body)
     }
 
     /// Whether an ordered pair has its roles: the first samples, the second a collider, not both static, not one body.
@@ -279,6 +298,9 @@ impl Scene {
                 second: name(o.bodies[1]),
                 source,
             })?;
+        }
+        if let Some(articulation) = &self.articulation {
+            articulation.check(&self.bodies)?;
         }
         self.check_paths()
     }

@@ -8,12 +8,13 @@ use crate::newton::{
     self, Bodies, Equations, Failure, Matrix, NewtonSettings, OnFailure, Rigid, StageStats,
     Workspace,
 };
+use crate::reduction::{JointStage, JointState, Reduction, TreeProblem, TreeWork};
 use crate::state::{BodyState, Kinematics};
 use crate::system::{Stage, System, lift_state};
 use crate::{BodyKind, Parameters, Scene, SceneError, StepError};
 use nalgebra::Matrix3;
 use osculate_contact::ContactLaw;
-use osculate_math::{Scalar, norm, se3::Pose};
+use osculate_math::{Scalar, norm, se3::Pose, so3};
 use std::ops::Range;
 
 /// The velocity state that an angular velocity sets.
@@ -79,6 +80,10 @@ pub struct Path<T = f64> {
     pub(crate) states: Vec<BodyState<T>>,
     pub(crate) starts: Vec<BodyState<T>>,
     pub(crate) ends: Vec<BodyState<T>>,
+    /// Those of the joints: one a state and one a stage, or none where the scene has none.
+    pub(crate) joint_states: Vec<JointState<T>>,
+    pub(crate) joint_starts: Vec<JointState<T>>,
+    pub(crate) joint_ends: Vec<JointState<T>>,
     /// Stages are forgotten when their step is done.
     pub(crate) forgets: bool,
 }
@@ -94,6 +99,9 @@ impl<T: Scalar> Path<T> {
             states: Vec::new(),
             starts: Vec::new(),
             ends: Vec::new(),
+            joint_states: Vec::new(),
+            joint_starts: Vec::new(),
+            joint_ends: Vec::new(),
             forgets: false,
         }
     }
@@ -112,6 +120,40 @@ impl<T: Scalar> Path<T> {
         &self.states[at..at + self.bodies]
     }
 
+    /// Joint coordinates after `step` steps, where the scene has joints.
+    ///
+    /// # Panics
+    /// Where the path starts after that step.
+    pub fn joints(&self, step: usize) -> Option<&JointState<T>> {
+        self.joint_states.get(step - self.first_state)
+    }
+
+    /// Joint coordinates at start and end of a stage, where the scene has joints.
+    pub(crate) fn joint_stage(
+        &self,
+        step: usize,
+        stage: usize,
+    ) -> Option<(&JointState<T>, &JointState<T>)> {
+        let at = (step - self.first_step) * self.stages + stage;
+        Some((self.joint_starts.get(at)?, self.joint_ends.get(at)?))
+    }
+
+    /// `C(y_n; α_r, y_{n+1−r})` of the joints, where a step starts from.
+    pub(crate) fn joint_star(&self, step: usize, tableau: &Tableau) -> Option<JointState<T>> {
+        let base = self.joints(step)?;
+        let terms =
+            (1..tableau.history).filter_map(|r| Some((tableau.alpha[r], self.joints(step - r)?)));
+        Some(JointState::combine(base, terms))
+    }
+
+    /// Forgets the stages.
+    pub(crate) fn clear_stages(&mut self) {
+        self.starts.clear();
+        self.ends.clear();
+        self.joint_starts.clear();
+        self.joint_ends.clear();
+    }
+
     /// Steps whose states are held.
     pub fn steps(&self) -> Range<usize> {
         self.first_state..self.first_state + self.states.len() / self.bodies.max(1)
@@ -127,8 +169,8 @@ impl<T: Scalar> Path<T> {
         (self.bodies, self.stages) = (bodies, stages);
         (self.first_state, self.first_step) = (step, step);
         self.states.clear();
-        self.starts.clear();
-        self.ends.clear();
+        self.joint_states.clear();
+        self.clear_stages();
     }
 
     fn reserve(&mut self, steps: usize) {
@@ -258,7 +300,7 @@ impl Simulator {
     ) -> Result<(), RunError> {
         let system = self.system(parameters)?;
         trajectory.path.restart(self.scene.bodies.len(), self.settings.method.stages(), 0);
-        self.push_initial(parameters, &mut trajectory.path);
+        self.push_initial(parameters, &system, &mut trajectory.path);
         self.run_segment(&system, parameters, 0..self.steps(), trajectory)
     }
 
@@ -289,8 +331,24 @@ impl Simulator {
         })
     }
 
-    pub(crate) fn push_initial<T: Scalar>(&self, parameters: &Parameters<T>, path: &mut Path<T>) {
+    pub(crate) fn push_initial<T: Scalar>(
+        &self,
+        parameters: &Parameters<T>,
+        system: &System<'_, T>,
+        path: &mut Path<T>,
+    ) {
+        let first = path.states.len();
         path.states.extend(self.initial_states(parameters));
+        if let (Some(r), Some(p)) = (&system.reduction, &parameters.articulation) {
+            let states = &mut path.states[first..];
+            let motions = r.place_moving(&p.initial, states);
+            for (&body, (velocity, spin)) in r.bodies.iter().zip(&motions) {
+                let symmetric = self.settings.initial_rate.symmetric(spin, self.durations[0]);
+                states[body].velocity = *velocity;
+                states[body].rate = so3::skew(spin) + symmetric;
+            }
+            path.joint_states.push(p.initial.clone());
+        }
     }
 
     /// Rolls out steps `range` from the states at the end of the path, in f64.
@@ -301,7 +359,7 @@ impl Simulator {
         range: Range<usize>,
         trajectory: &mut Trajectory,
     ) -> Result<(), RunError> {
-        let (n, stages) = (system.unknowns, range.len() * self.settings.method.stages());
+        let (n, stages) = (system.solved(), range.len() * self.settings.method.stages());
         let small = system.is_small();
         let Trajectory { path, factors, stats, work, plans, scratch, forgets } = trajectory;
         path.first_step = range.start;
@@ -315,13 +373,25 @@ impl Simulator {
         let (lu, pivots) = (&mut factors.lu, &mut factors.pivots);
         let mut whole = lu.chunks_exact_mut((n * n).max(1)).zip(pivots.chunks_exact_mut(n.max(1)));
         let mut first = true;
-        let solve = |at: StageIndex, stage: &Stage<'_, f64>, now: &mut [BodyState]| {
+        let mut tree_work = None;
+        let solve = |at: StageIndex, stage: &Stage<'_, f64>, end: StageEnd<'_, f64>| {
+            let now = end.bodies;
             if n == 0 {
                 stats.push(StageStats { converged: true, ..Default::default() });
                 return Ok(());
             }
             newton::predict(system, stage.start, stage.duration, now);
-            let (found, worst) = if let Some((lu, pivots)) = whole.next() {
+            let joints = system.reduction.as_ref().zip(stage.joints).zip(end.joints);
+            let (found, worst) = if let Some(((reduction, joints), end)) = joints {
+                let Some((lu, pivots)) = whole.next() else { return Ok(()) };
+                let work = tree_work.get_or_insert_with(TreeWork::default);
+                let problem = TreeProblem { system, reduction, stage, joints };
+                let found = problem.solve(&settings, work, (now, end), (lu, pivots));
+                let body =
+                    |i: usize| BLOCK * self.dynamic_index(reduction.body_of(&system.unknown, i));
+                let (found, worst) = found.map_err(|f| self.failure(at, f.map(body)))?;
+                (found, body(worst) / BLOCK)
+            } else if let Some((lu, pivots)) = whole.next() {
                 let (work, bodies) = (&mut work.0, &mut work.1);
                 let (found, worst) = system.with_whole(stage, |part| {
                     if std::mem::take(&mut first) {
@@ -359,7 +429,12 @@ impl Simulator {
             }
             Ok(())
         };
-        Ok(self.roll(parameters, range, path, scratch, solve)?)
+        Ok(self.roll((parameters, system.reduction.as_ref()), range, path, scratch, solve)?)
+    }
+
+    /// How many dynamic bodies stand before one.
+    fn dynamic_index(&self, body: usize) -> usize {
+        self.scene.dynamic_bodies().take_while(|&b| b < body).count()
     }
 
     fn dynamic_name(&self, i: usize) -> String {
@@ -382,11 +457,11 @@ impl Simulator {
     /// The stage form of every method: `solve` fills the end poses of each stage.
     pub(crate) fn roll<T: Scalar, E>(
         &self,
-        parameters: &Parameters<T>,
+        (parameters, reduction): (&Parameters<T>, Option<&Reduction<T>>),
         range: Range<usize>,
         path: &mut Path<T>,
         scratch: &mut Vec<BodyState<T>>,
-        mut solve: impl FnMut(StageIndex, &Stage<'_, T>, &mut [BodyState<T>]) -> Result<(), E>,
+        mut solve: impl FnMut(StageIndex, &Stage<'_, T>, StageEnd<'_, T>) -> Result<(), E>,
     ) -> Result<(), E> {
         let nb = self.scene.bodies.len();
         path.reserve(range.len());
@@ -398,19 +473,20 @@ impl Simulator {
                 let terms = (1..tableau.history).map(|r| (tableau.alpha[r], y(r)));
                 scratch.push(BodyState::combine(y(0), terms));
             }
+            let joint_star = path.joint_star(step, &tableau);
+            let joints = reduction.zip(joint_star.as_ref());
             for stage in 0..tableau.stages {
                 self.run_stage(
-                    parameters,
+                    (parameters, joints),
                     StageIndex { step, stage },
                     &tableau,
                     (scratch, path),
                     &mut solve,
                 )?;
             }
-            self.finish_step(step, &tableau, scratch, path);
+            self.finish_step(step, &tableau, (scratch, joints), path);
             if path.forgets {
-                path.starts.clear();
-                path.ends.clear();
+                path.clear_stages();
             }
         }
         Ok(())
@@ -418,11 +494,11 @@ impl Simulator {
 
     fn run_stage<T: Scalar, E>(
         &self,
-        parameters: &Parameters<T>,
+        (parameters, joints): (&Parameters<T>, Option<JointStart<'_, T>>),
         at: StageIndex,
         tableau: &Tableau,
         memory: (&[BodyState<T>], &mut Path<T>),
-        solve: &mut impl FnMut(StageIndex, &Stage<'_, T>, &mut [BodyState<T>]) -> Result<(), E>,
+        solve: &mut impl FnMut(StageIndex, &Stage<'_, T>, StageEnd<'_, T>) -> Result<(), E>,
     ) -> Result<(), E> {
         let (star, path) = memory;
         let nb = star.len();
@@ -445,10 +521,22 @@ impl Simulator {
                     (pose.position.map(T::from), pose.rotation.map(T::from));
             }
         }
-        let dynamic = parameters.wrenches.len() / self.steps();
-        let wrenches = &parameters.wrenches[at.step * dynamic..(at.step + 1) * dynamic];
-        let (starts, ends) = (&path.starts[first..], &mut path.ends[first..]);
-        solve(at, &Stage { now: &[], start: starts, duration, wrenches }, ends)?;
+        if let Some(joints) = joints {
+            start_joints(joints, (at.stage, tableau), first, path);
+        }
+        let Path { starts, ends, joint_starts, joint_ends, .. } = path;
+        let (starts, ends) = (&starts[first..], &mut ends[first..]);
+        let wrenches = self.of_step(&parameters.wrenches, at.step);
+        let joints = joint_starts.last().zip(parameters.articulation.as_ref()).map(|(start, p)| {
+            let (efforts, targets) =
+                (self.of_step(&p.efforts, at.step), self.of_step(&p.targets, at.step));
+            JointStage { now: &start.configuration, start, efforts, targets }
+        });
+        let stage = Stage { now: &[], start: starts, duration, wrenches, joints };
+        solve(at, &stage, StageEnd { bodies: ends, joints: joint_ends.last_mut() })?;
+        if let Some((start, end)) = joint_starts.last().zip(joint_ends.last_mut()) {
+            end.set_stage_rates(start, duration);
+        }
         for (body, b) in self.scene.bodies.iter().enumerate() {
             if b.is_dynamic() {
                 ends[body].set_stage_velocity(&starts[body], duration);
@@ -461,7 +549,7 @@ impl Simulator {
         &self,
         step: usize,
         tableau: &Tableau,
-        star: &[BodyState<T>],
+        (star, joints): (&[BodyState<T>], Option<JointStart<'_, T>>),
         path: &mut Path<T>,
     ) {
         let nb = star.len();
@@ -478,6 +566,15 @@ impl Simulator {
             };
             path.states.push(state);
         }
+        if let Some(joints) = joints {
+            finish_joints(joints, tableau, nb, path);
+        }
+    }
+
+    /// The entries of a step in a list that has as many for each, or none.
+    pub(crate) fn of_step<'a, V>(&self, all: &'a [V], step: usize) -> &'a [V] {
+        let each = all.len() / self.steps();
+        &all[step * each..(step + 1) * each]
     }
 
     /// Pose of a body with prescribed motion at a fraction of a step: on the geodesic between the poses at its ends.
@@ -489,6 +586,52 @@ impl Simulator {
         let (p, r) = to.increment_from(from);
         Some(from.incremented(&(p * fraction), &(r * fraction)))
     }
+}
+
+/// What a stage solve fills: poses, and joint coordinates where the scene has joints.
+pub(crate) struct StageEnd<'a, T> {
+    pub(crate) bodies: &'a mut [BodyState<T>],
+    pub(crate) joints: Option<&'a mut JointState<T>>,
+}
+
+/// Joints, and where their step starts.
+type JointStart<'a, T> = (&'a Reduction<T>, &'a JointState<T>);
+
+/// Stage start of the joints, `C(q*; ã, q_j)`; links start where the joints put them, with velocities of their own.
+fn start_joints<T: Scalar>(
+    (reduction, star): JointStart<'_, T>,
+    (stage, tableau): (usize, &Tableau),
+    first: usize,
+    path: &mut Path<T>,
+) {
+    let before = &path.joint_ends[path.joint_ends.len() - stage..];
+    let terms = before.iter().enumerate().map(|(j, y)| (tableau.start_weights[stage][j], y));
+    let start = JointState::combine(star, terms);
+    let kinematics = reduction.kinematics(&start.configuration);
+    reduction.place(&kinematics, &mut path.starts[first..]);
+    reduction.place(&kinematics, &mut path.ends[first..]);
+    path.joint_starts.push(start.clone());
+    path.joint_ends.push(start);
+}
+
+/// State of the joints at the end of a step; links are where the joints put them.
+fn finish_joints<T: Scalar>(
+    (reduction, star): JointStart<'_, T>,
+    tableau: &Tableau,
+    bodies: usize,
+    path: &mut Path<T>,
+) {
+    let ends = &path.joint_ends[path.joint_ends.len() - tableau.stages..];
+    let state = if tableau.stiffly_accurate {
+        ends[tableau.stages - 1].clone()
+    } else {
+        let terms = ends.iter().enumerate().map(|(j, y)| (tableau.step_weights[j], y));
+        JointState::combine(star, terms)
+    };
+    let first = path.states.len() - bodies;
+    let kinematics = reduction.kinematics(&state.configuration);
+    reduction.place(&kinematics, &mut path.states[first..]);
+    path.joint_states.push(state);
 }
 
 /// Which stage of which step.

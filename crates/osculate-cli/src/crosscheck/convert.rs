@@ -147,7 +147,7 @@ pub fn method(name: &str) -> Result<Method, CliError> {
     })
 }
 
-fn solver(case: &Case) -> Result<Solver, CliError> {
+pub(super) fn solver(case: &Case) -> Result<Solver, CliError> {
     let schedule = match case.dissipation.as_deref() {
         None | Some("default") => DissipationSchedule::CurrentGeometry,
         Some("explicit") => DissipationSchedule::StageStart,
@@ -271,6 +271,13 @@ fn rule(body: &BodyCase) -> Result<TriangleRule, CliError> {
         found: found.clone(),
         allowed: "P1Q1, P1Q3, P1Q6, P1Q7, P1Q12, P1Q16",
     })
+}
+
+/// An actor that is asked for distances.
+pub(super) fn plain_actor(body: &BodyCase, meshes: &Meshes) -> Result<Actor, CliError> {
+    let allowed = "a collider that is built";
+    let unknown = |found| CliError::Value { field: "collider", found, allowed };
+    actor(body, meshes, collider(body).map_err(unknown)?, &[])
 }
 
 fn actor(

@@ -1,5 +1,6 @@
 //! The cross-check: reference cases of another implementation against this one.
 
+mod articulated;
 pub mod case;
 pub mod compare;
 mod contacts;
@@ -106,6 +107,7 @@ impl Family {
             "f2" => (trajectories::MEASURE, trajectories::TOLERANCE),
             "f3" => (grids::MEASURE, grids::TOLERANCE),
             "f4" => (free::MEASURE, free::TOLERANCE),
+            "f7" => (articulated::MEASURE, articulated::TOLERANCE),
             "f8" => (gradients::MEASURE, gradients::TOLERANCE),
             _ => ("not run", 0.0),
         };
@@ -123,6 +125,7 @@ impl Family {
             "f2" => judge(path, meshes, trajectories::load, |r| &r.case, trajectories::judge),
             "f3" => grids::check(path),
             "f4" => judge(path, meshes, free::load, |r| &r.case, free::judge),
+            "f7" => articulated::check(path, meshes),
             "f8" => judge(path, meshes, gradients::load, |r| &r.case, gradients::judge),
             family => {
                 let verdict = Verdict::Unsupported(missing(family).into());
@@ -144,7 +147,6 @@ fn missing(family: &str) -> &'static str {
     match family {
         "f5" => "deformable solids are not built yet",
         "f6" => "rods and shells are not built yet",
-        "f7" => "articulated bodies are not built yet",
         "f9" => "timings are measured by the benchmarks, not compared",
         _ => "the family is not known",
     }

@@ -120,7 +120,8 @@ fn motion(
     poses.iter().enumerate().map(|(i, p)| pose(context, p, &format!("{at}[{i}]"))).collect()
 }
 
-fn pose(context: &Context<'_>, pose: &ActorPose, at: &str) -> Result<Pose, FileError> {
+/// A pose; `at` is its field path.
+pub(super) fn pose(context: &Context<'_>, pose: &ActorPose, at: &str) -> Result<Pose, FileError> {
     let position = context.vector(&format!("{at}.position"), &pose.position)?;
     let rotation = match (pose.quaternion, pose.rotation_vector) {
         (None, None) => nalgebra::Matrix3::identity(),

@@ -5,7 +5,7 @@ use super::outcome::SceneOutcome;
 use super::schema::{Model, SceneFile};
 use super::source::Source;
 use super::warning::SceneWarning;
-use super::{actor, filter, impulse, outcome, pairs, solver, wrench};
+use super::{actor, filter, impulse, joint, outcome, pairs, solver, wrench};
 use crate::impulse::ImpulseSimulator;
 use crate::{Parameters, Scene, Simulator};
 use nalgebra::Vector3;
@@ -63,6 +63,7 @@ impl SceneFile {
         if self.solver.model == Model::Compliant {
             warn_of_ghosts(&context, &scene);
         }
+        scene.articulation = joint::articulation(&context, self, &scene)?;
         filter::apply(&context, self, &mut scene)?;
         scene.overrides = pairs::overrides(&context, &self.pairs, &scene)?;
         let wrenches = wrench::applied(&context, &self.wrenches, &scene, &durations)?;

@@ -7,13 +7,18 @@ use crate::Scene;
 use osculate_geometry::filter::{Direction, FilterError, Nested};
 use std::collections::HashSet;
 
-/// Applies layers, nesting, `only`, `disable` and `[[filter]]` to the filter of the scene, in this order.
+/// Applies layers, nesting, `only`, `disable` and `[[filter]]` to the filter of the scene, in this order;
+/// adjacent links are separated before `only` and `disable`.
 pub(super) fn apply(
     context: &Context<'_>,
     file: &SceneFile,
     scene: &mut Scene,
 ) -> Result<(), FileError> {
     layers_and_parents(context, file, scene)?;
+    if let Some(articulation) = &scene.articulation {
+        let separated = articulation.separate_adjacent(&mut scene.filter);
+        separated.map_err(|source| context.scene("joint", source.into()))?;
+    }
     only_and_disable(context, file, scene)?;
     for (i, rule) in file.filters.iter().enumerate() {
         apply_rule(context, rule, &format!("filter[{i}]"), scene)?;

@@ -39,6 +39,7 @@ mod error;
 mod filter;
 mod free;
 mod impulse;
+mod joint;
 mod mass;
 mod mesh_file;
 mod outcome;
@@ -58,10 +59,7 @@ pub use build::BuiltScene;
 pub use error::{FileError, Place};
 pub use outcome::{OutcomeTerm, SceneOutcome};
 pub use schema::{
-    Actor, ActorImpulse, ActorPose, AppliedWrench, BoxField, BoxShape, Collider, ColliderField,
-    ColliderKind, Contact, ExplicitSamples, FilterRule, FreeGeometry, Icosphere, Impulse,
-    MeshField, MeshFile, Model, OutcomeWeights, Pair, PlaneField, Samples, SceneFile, SdfField,
-    Shape, Solver, SphereField, Triangles,
+    Actor, ActorImpulse, ActorPose, AppliedWrench, BoxField, BoxShape, Collider, ColliderField, ColliderKind, Contact, DriveTable, ExplicitSamples, FilterRule, FrameTable, FreeGeometry, FrictionTable, Icosphere, Impulse, JointTable, JointWord, LimitTable, LoopTable, LoopWord, MeshField, MeshFile, Model, OutcomeWeights, Pair, PlaneField, Samples, SceneFile, SdfField, Shape, Solver, SphereField, Triangles,
 };
 pub use source::Source;
 pub use warning::SceneWarning;

@@ -2,7 +2,7 @@
 
 mod rigid;
 
-pub(crate) use rigid::{Bodies, Matrix, Rigid, predict};
+pub(crate) use rigid::{Bodies, Matrix, Rigid, moved, predict};
 
 /// Tolerances of the stage solve.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,7 +71,7 @@ impl Failure {
 /// Equations of a stage: what Newton's method needs to know of them. They hold the matrix and its factors.
 pub(crate) trait Equations {
     /// What is solved for.
-    type Point: Clone + Default;
+    type Point: Clone;
 
     /// Writes the residual and makes the matrix at a point; returns the scale of the forces \[N\].
     fn linearise(&mut self, now: &Self::Point, r: &mut [f64]) -> f64;
@@ -120,10 +120,11 @@ pub(crate) struct Workspace<P> {
     pub(crate) now: P,
 }
 
-impl<P: Clone + Default> Workspace<P> {
+impl<P: Clone> Workspace<P> {
     /// Memory with a guess.
     pub(crate) fn starting_at(now: P) -> Self {
-        Self { now, ..Self::default() }
+        let (residual, trial_residual, step) = (Vec::new(), Vec::new(), Vec::new());
+        Self { residual, trial_residual, step, trial: now.clone(), best: now.clone(), now }
     }
 
     pub(crate) fn prepare(&mut self, unknowns: usize) {

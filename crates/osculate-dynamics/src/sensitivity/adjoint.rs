@@ -103,23 +103,25 @@ pub fn checkpointed_gradient(
     let mut memory = Trajectory::default();
     memory.path.bodies = system.bodies.len();
     memory.path.stages = simulator.settings().method.stages();
-    simulator.push_initial(parameters, &mut memory.path);
+    simulator.push_initial(parameters, &system, &mut memory.path);
     // Each checkpoint keeps the states a multistep method starts from.
-    let mut checkpoints: Vec<(usize, Vec<BodyState>)> = Vec::new();
+    let mut checkpoints = Vec::new();
     for first in (0..steps).step_by(interval) {
         keep_history(&mut memory.path, first);
-        checkpoints.push((memory.path.first_state, memory.path.states.clone()));
+        let (states, joints) = (memory.path.states.clone(), memory.path.joint_states.clone());
+        checkpoints.push((memory.path.first_state, states, joints));
         let range = first..(first + interval).min(steps);
-        clear_stages(&mut memory.path);
+        memory.path.clear_stages();
         simulator.run_segment(&system, parameters, range, &mut memory)?;
     }
     let mut sweep = Sweep::new(simulator, &system, parameters, outcome);
-    for (index, (first_state, states)) in checkpoints.into_iter().enumerate().rev() {
+    for (index, (first_state, states, joints)) in checkpoints.into_iter().enumerate().rev() {
         let first = index * interval;
         let range = first..(first + interval).min(steps);
         memory.path.first_state = first_state;
         memory.path.states = states;
-        clear_stages(&mut memory.path);
+        memory.path.joint_states = joints;
+        memory.path.clear_stages();
         simulator.run_segment(&system, parameters, range.clone(), &mut memory)?;
         for step in range.rev() {
             sweep.step_back(step, &memory.path, &memory);
@@ -132,12 +134,10 @@ pub fn checkpointed_gradient(
 fn keep_history(path: &mut Path, step: usize) {
     let keep_from = (step + 1).saturating_sub(MOST).max(path.first_state);
     path.states.drain(..(keep_from - path.first_state) * path.bodies);
+    if !path.joint_states.is_empty() {
+        path.joint_states.drain(..keep_from - path.first_state);
+    }
     path.first_state = keep_from;
-}
-
-fn clear_stages(path: &mut Path) {
-    path.starts.clear();
-    path.ends.clear();
 }
 
 /// Memory of one step of the sweep.
@@ -306,7 +306,7 @@ impl<'s, T: SweepScalar, O: Outcome> Sweep<'s, T, O> {
         let duration = tableau.duration[stage] * self.simulator.durations()[step];
         let dynamic = self.parameters.wrenches.len() / self.simulator.steps();
         let wrenches = &self.parameters.wrenches[step * dynamic..(step + 1) * dynamic];
-        let at = Stage { now, start, duration, wrenches };
+        let at = Stage { now, start, duration, wrenches, joints: None };
         for (b, unknown) in self.system.unknown.iter().enumerate() {
             if let Some(k) = *unknown {
                 now[b].pull_stage_velocity(

@@ -1,7 +1,8 @@
 //! Tangent: the whole trajectory in jets, `K dq = −∂r/∂(q⁰, v⁰, θ)` at each stage.
 
 use super::Outcome;
-use crate::simulate::StageIndex;
+use crate::reduction::{JointStage, Reduction};
+use crate::simulate::{StageEnd, StageIndex};
 use crate::state::{BodyState, Kinematics};
 use crate::system::{Stage, System, lift_state};
 use crate::{Layout, Parameters, Path, RunError, Simulator, Trajectory};
@@ -45,13 +46,17 @@ fn roll_out<const M: usize>(
         return Err(RunError::NoFactors);
     }
     let system = simulator.system(parameters)?;
-    simulator.push_initial(parameters, &mut path);
-    let mut residual = vec![Jet::<M>::from(0.0); system.unknowns];
-    let solve = |at: StageIndex, stage: &Stage<'_, Jet<M>>, now: &mut [BodyState<Jet<M>>]| {
-        differentiate(&system, trajectory, at, stage, now, &mut residual);
+    simulator.push_initial(parameters, &system, &mut path);
+    let mut residual = vec![Jet::<M>::from(0.0); system.solved()];
+    let solve = |at: StageIndex, stage: &Stage<'_, Jet<M>>, end: StageEnd<'_, Jet<M>>| {
+        match &system.reduction {
+            None => differentiate(&system, trajectory, at, stage, end.bodies, &mut residual),
+            Some(r) => differentiate_tree((&system, r), trajectory, at, stage, end, &mut residual),
+        }
         Ok::<(), RunError>(())
     };
-    simulator.roll(parameters, 0..simulator.steps(), &mut path, &mut Vec::new(), solve)?;
+    let of = (parameters, system.reduction.as_ref());
+    simulator.roll(of, 0..simulator.steps(), &mut path, &mut Vec::new(), solve)?;
     Ok(path)
 }
 
@@ -79,13 +84,59 @@ fn differentiate<const M: usize>(
     trajectory.factors(at.step, at.stage).solve(residual);
     for (i, unknown) in system.unknown.iter().enumerate() {
         if let Some(k) = *unknown {
-            let v = |k: usize| Vector3::new(residual[k], residual[k + 1], residual[k + 2]);
-            now[i].center += v(k);
-            // exp(δθ) R: the value of δθ is zero, so its first order is all there is.
-            let turned = mat3::mul(&so3::skew(&v(k + 3)), &now[i].rotation);
-            now[i].rotation += turned;
+            turn(&mut now[i], &residual[k..]);
         }
     }
+}
+
+/// As [`differentiate`], in joint coordinates.
+fn differentiate_tree<const M: usize>(
+    (system, reduction): (&System<'_, Jet<M>>, &Reduction<Jet<M>>),
+    trajectory: &Trajectory,
+    at: StageIndex,
+    stage: &Stage<'_, Jet<M>>,
+    end: StageEnd<'_, Jet<M>>,
+    residual: &mut [Jet<M>],
+) {
+    let (_, ends) = trajectory.path.stage(at.step, at.stage);
+    let (Some((_, values)), Some(start), Some(joints)) =
+        (trajectory.path.joint_stage(at.step, at.stage), stage.joints, end.joints)
+    else {
+        return;
+    };
+    let now = end.bodies;
+    for (i, unknown) in system.unknown.iter().enumerate() {
+        if unknown.is_some() {
+            now[i] = lift_state(&ends[i]);
+        }
+    }
+    let fixed = values.configuration.lift();
+    let kinematics = reduction.kinematics(&fixed);
+    reduction.place(&kinematics, now);
+    let at_end = Stage { now, ..*stage };
+    let mut links = vec![Jet::<M>::from(0.0); system.unknowns];
+    system.with_whole(&at_end, |part| system.residual(part, &at_end, &mut links));
+    reduction.add_closures(&at_end, &mut links);
+    let of = JointStage { now: &fixed, ..start };
+    reduction.residual(&kinematics, (&of, stage.duration), &links, residual);
+    for r in residual.iter_mut() {
+        *r = Jet { re: 0.0, eps: r.eps.map(|e| -e) };
+    }
+    trajectory.factors(at.step, at.stage).solve(residual);
+    reduction.for_each_free(&system.unknown, |body, first| {
+        turn(&mut now[body], &residual[first..]);
+    });
+    joints.configuration = fixed.incremented(&residual[reduction.first_dof..]);
+    reduction.place(&reduction.kinematics(&joints.configuration), now);
+}
+
+/// Moves a pose by an increment whose value is zero.
+fn turn<const M: usize>(state: &mut BodyState<Jet<M>>, by: &[Jet<M>]) {
+    let v = |k: usize| Vector3::new(by[k], by[k + 1], by[k + 2]);
+    state.center += v(0);
+    // exp(δθ) R: the value of δθ is zero, so its first order is all there is.
+    let turned = mat3::mul(&so3::skew(&v(3)), &state.rotation);
+    state.rotation += turned;
 }
 
 /// Outcome and its derivative by each parameter of `which` (indices of the layout), `M` at a time.

@@ -25,6 +25,7 @@ use culling::Culling;
 use crate::linalg::BlockMatrix;
 use crate::linalg::blocks::{BLOCK, Block};
 use crate::parameters::{Parameters, Wrench};
+use crate::reduction::{JointStage, Reduction};
 use crate::state::BodyState;
 use crate::{Scene, SceneError};
 use nalgebra::{Matrix3, Vector3};
@@ -42,6 +43,8 @@ pub(crate) struct Stage<'a, T> {
     pub(crate) start: &'a [BodyState<T>],
     pub(crate) duration: f64,
     pub(crate) wrenches: &'a [Wrench<T>],
+    /// Those of the joints, where the scene has any.
+    pub(crate) joints: Option<JointStage<'a, T>>,
 }
 
 /// The part of a scene that one evaluation looks at: the whole, or an island. Each of its bodies has a slot, in which its states
@@ -68,6 +71,8 @@ pub(crate) struct System<'s, T> {
     pub(crate) unknowns: usize,
     pub(crate) gravity: Vector3<T>,
     pub(crate) scene: &'s Scene,
+    /// Joint coordinates, where the scene has any.
+    pub(crate) reduction: Option<Reduction<T>>,
     contact: Vec<ContactParams<T>>,
     overrides: Vec<PairOverride<T>>,
     /// Every body has the slot of its index.
@@ -99,6 +104,15 @@ impl<'s, T: Scalar> System<'s, T> {
                 expected: scene.bodies.len(),
             });
         }
+        match (&scene.articulation, &p.articulation) {
+            (Some(scene), Some(p)) => p.check(scene)?,
+            (None, None) => {}
+            (scene, p) => {
+                let (found, expected) = (usize::from(p.is_some()), usize::from(scene.is_some()));
+                let what = "articulations of the parameters";
+                return Err(SceneError::Count { what, found, expected });
+            }
+        }
         let mut unknowns = 0;
         let unknown = scene.bodies.iter().map(|b| {
             b.is_dynamic().then(|| {
@@ -115,18 +129,26 @@ impl<'s, T: Scalar> System<'s, T> {
             unknowns,
             gravity: p.gravity,
             scene,
+            reduction: None,
             contact: p.bodies.iter().map(|b| b.contact).collect(),
             overrides: p.overrides.clone(),
             slots: (0..scene.bodies.len()).collect(),
             every: None,
         };
-        if unknowns <= SMALL {
+        system.reduction = Reduction::new(scene, p, &system.unknown);
+        // A scene with joints is one dense system of any size.
+        if unknowns <= SMALL || system.reduction.is_some() {
             let pairs = scene.pairs().into_iter();
             let mut pairs: Vec<_> = pairs.map(|(a, b)| system.pair(a, b)).collect();
             let edges = join(&mut pairs, &system.unknown);
             system.every = Some((pairs, edges));
         }
         Ok(system)
+    }
+
+    /// How many unknowns are solved for: six a body, or those of joint coordinates.
+    pub(crate) fn solved(&self) -> usize {
+        self.reduction.as_ref().map_or(self.unknowns, |r| r.unknowns)
     }
 
     /// Whether the scene is small: all its pairs are looked at, in one dense system.

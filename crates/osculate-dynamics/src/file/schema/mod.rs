@@ -5,6 +5,7 @@
 mod actor;
 mod field;
 mod impulse;
+mod joint;
 mod mesh_file;
 mod names;
 mod shape;
@@ -13,6 +14,9 @@ mod variants;
 pub use actor::{Actor, ActorPose, Contact, ExplicitSamples, FreeGeometry};
 pub use field::{MeshField, SdfField};
 pub use impulse::{ActorImpulse, Impulse, Model};
+pub use joint::{
+    DriveTable, FrameTable, FrictionTable, JointTable, JointWord, LimitTable, LoopTable, LoopWord,
+};
 pub use mesh_file::MeshFile;
 pub use shape::{BoxField, BoxShape, Icosphere, PlaneField, Shape, SphereField, Triangles};
 pub use variants::{Collider, ColliderField, ColliderKind, Samples};
@@ -43,6 +47,12 @@ pub struct SceneFile {
     /// `[[actor]]`: the bodies.
     #[serde(rename = "actor", skip_serializing_if = "Vec::is_empty")]
     pub actors: Vec<Actor>,
+    /// `[[joint]]`: actors that are links.
+    #[serde(rename = "joint", skip_serializing_if = "Vec::is_empty")]
+    pub joints: Vec<JointTable>,
+    /// `[[loop]]`: compliant loop closures.
+    #[serde(rename = "loop", skip_serializing_if = "Vec::is_empty")]
+    pub loops: Vec<LoopTable>,
     /// `[[pair]]`: values that replace combined ones.
     #[serde(rename = "pair", skip_serializing_if = "Vec::is_empty")]
     pub pairs: Vec<Pair>,
@@ -66,6 +76,8 @@ impl Default for SceneFile {
             filters: Vec::new(),
             solver: Solver::default(),
             actors: Vec::new(),
+            joints: Vec::new(),
+            loops: Vec::new(),
             pairs: Vec::new(),
             wrenches: Vec::new(),
             outcome: Vec::new(),
