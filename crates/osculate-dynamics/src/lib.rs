@@ -17,6 +17,7 @@ mod factors;
 pub mod file;
 mod history;
 pub mod impulse;
+pub mod import;
 pub mod integrator;
 mod islands;
 mod layout;
