@@ -12,6 +12,10 @@
 //! `K` is exact and in general not symmetric: it has `λ_n ∇²Φ`, the derivatives of load, normal and alignment,
 //! the collider's rotation and the curvature of the kinematics.
 
+mod start;
+
+pub use start::StartSlopes;
+
 use crate::kinematics::Pullback;
 use crate::params::PAIR_PARAMETERS;
 use crate::sample::{ContactLaw, Sample, Traction};
@@ -37,7 +41,7 @@ pub struct PairStage<'a, T = f64> {
     pub normals: Option<&'a [Vector3<T>]>,
     /// Pullback now.
     pub now: Pullback<T>,
-    /// Pullback at stage start.
+    /// Pullback at stage start, or [`Pullback::carried_back`]: what `V_rel` is made of.
     pub start: Pullback<T>,
     /// Duration of the stage \[s\].
     pub duration: f64,
@@ -84,6 +88,9 @@ pub struct PairGradient<T = f64> {
     pub now: [Vector3<T>; 4],
     /// By the stage-start pose `c_A, θ_A, c_B, θ_B`, in collider axes at stage start.
     pub start: [Vector3<T>; 4],
+    /// By the linear map of the stage-start pullback, `∂(r·λ)/∂M` of `p⁰ = M X + …`, where it is no rigid motion; its offset has
+    /// that of `c_A` above.
+    pub start_map: Matrix3<T>,
     /// By the centre of mass of the collider in its local frame.
     pub collider_center: Vector3<T>,
 }
@@ -96,6 +103,7 @@ impl<T: Scalar> Default for PairGradient<T> {
             dimensions: [T::zero(); DIMENSIONS],
             now: o,
             start: o,
+            start_map: Matrix3::zeros(),
             collider_center: Vector3::zeros(),
         }
     }
@@ -358,6 +366,7 @@ impl<T: Scalar> PairStage<'_, T> {
         gradient.start[1] += a0.cross(&p0);
         gradient.start[2] -= p0;
         gradient.start[3] -= b0.cross(&p0);
+        gradient.start_map += p0 * self.points[i].transpose();
         let mut normal = Vector3::zeros();
         if let Some(n) = sample.normal {
             let turn = n.cross(&by.normal);

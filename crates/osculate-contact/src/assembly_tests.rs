@@ -306,6 +306,47 @@ fn pullback_is_the_transposed_derivative_of_the_residual_by_everything() {
     println!("pullback = derivative by jets: worst {worst:.1e}");
 }
 
+#[test]
+fn slopes_by_the_stage_start_pullback_are_its_derivatives_along_any_affine_map() {
+    let lambda = [[0.3, -0.7, 0.2], [0.5, 0.1, -0.4], [-0.6, 0.2, 0.9], [0.1, -0.3, 0.8]];
+    let lambda = lambda.map(Vector3::from);
+    let (mut worst, mut touched) = (0.0_f64, 0);
+    for_every_pair(|name, pair| {
+        if pair.law.schedule == DissipationSchedule::StageStart {
+            return;
+        }
+        let lifted = pair.lift::<Jet<12>>();
+        let mut stage = pair.stage(&lifted);
+        // Columns of M, then o.
+        for (k, i) in (0..12).map(|k| (k / 3, k % 3)) {
+            let x =
+                if k < 3 { &mut stage.start.rotation[(i, k)] } else { &mut stage.start.offset[i] };
+            x.eps[3 * k + i] = 1.0;
+        }
+        let mut w = Wrenches::default();
+        stage.add_forces(&mut w);
+        let stage = pair.stage(&pair.numbers);
+        let slopes = stage.start_slopes();
+        for (row, exact) in [w.force, w.torque_a, w.torque_b].iter().enumerate() {
+            let found =
+                (0..12).flat_map(|k| slopes.0[row][k / 3].column(k % 3).into_owned().data.0[0]);
+            let exact = (0..12).flat_map(|k| exact.map(|x| x.eps[k]).data.0[0]);
+            let (found, exact) = (found.collect::<Vec<_>>(), exact.collect::<Vec<_>>());
+            worst = worst.max(assert_close(name, &found, &exact));
+        }
+        let mut gradient = PairGradient::default();
+        stage.add_gradient(&lambda, &mut gradient, |_, _| {});
+        let r = [-w.force, -w.torque_a, w.force, w.torque_b];
+        let exact: [f64; 12] =
+            std::array::from_fn(|k| (0..4).map(|b| lambda[b].dot(&r[b].map(|x| x.eps[k]))).sum());
+        let found = [gradient.start_map.as_slice(), gradient.start[0].as_slice()].concat();
+        worst = worst.max(assert_close(name, &found, &exact));
+        touched += usize::from(w.magnitude > 0.0);
+    });
+    println!("by the stage start = derivative by jets: worst {worst:.1e}");
+    assert!(touched > 300);
+}
+
 trait ConcatRows {
     fn concat_rows(&self) -> Vec<f64>;
 }

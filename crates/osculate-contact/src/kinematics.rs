@@ -3,14 +3,29 @@
 //! ```text
 //! p  = R_Bᵀ (x_A − c_B) + X_cB        x_A = c_A + R_A X
 //! V_rel = (p − p⁰)/Δt                  both pullbacks evaluated independently
+//! V_rel = ṗ                            or: the rate of the pullback now, p⁰ := p − Δt ṗ
 //! ```
+//!
+//! The first is the page's. A turning body moves its samples on curves, so it is the rate at the end of the stage to first
+//! order in Δt only; the second ([`Pullback::carried_back`]) is that rate.
 //!
 //! `c` are centres of mass, `X` a sample relative to the centre of mass of `A`, `X_cB` the centre of mass of `B`
 //! in its local frame. Everything below is in the axes of the collider, so a pair is rotated to the world once,
 //! not once a sample.
 
 use nalgebra::{Matrix3, Vector3};
-use osculate_math::{Scalar, mat3, se3::Pose};
+use osculate_math::{Scalar, mat3, se3::Pose, so3};
+
+/// A body that moves: its centre of mass and its turning, world axes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Motion<T = f64> {
+    /// Pose of the centre-of-mass frame.
+    pub pose: Pose<T>,
+    /// Velocity of the centre of mass \[m/s\].
+    pub velocity: Vector3<T>,
+    /// Angular velocity \[rad/s\].
+    pub spin: Vector3<T>,
+}
 
 /// Maps samples of the colliding body into collider-reference coordinates.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,6 +46,32 @@ impl<T: Scalar> Pullback<T> {
         Self {
             rotation: mat3::transposed_mul(&collider.rotation, &colliding.rotation),
             offset: mat3::apply_transposed(&collider.rotation, &apart),
+            collider_center,
+        }
+    }
+
+    /// Where samples would have come from in a time `duration` \[s\] at their present rate: `p⁰ = p − Δt ṗ`,
+    ///
+    /// ```text
+    /// p⁰ = R_Bᵀ ((1 − Δt [ω_A − ω_B]×) R_A X + d − Δt (v_A − v_B − ω_B × d)) + X_cB        d = c_A − c_B
+    /// ```
+    ///
+    /// Affine in `X`, so it is a pullback, of a `rotation` that is none.
+    pub fn carried_back(
+        colliding: &Motion<T>,
+        collider: &Motion<T>,
+        collider_center: Vector3<T>,
+        duration: f64,
+    ) -> Self {
+        let apart = colliding.pose.position - collider.pose.position;
+        let speed = colliding.velocity - collider.velocity - collider.spin.cross(&apart);
+        let spin = colliding.spin - collider.spin;
+        let turned = so3::skew(&spin.map(|x| x * -duration)) + Matrix3::identity();
+        let turned = mat3::mul(&turned, &colliding.pose.rotation);
+        let from = apart - speed.map(|x| x * duration);
+        Self {
+            rotation: mat3::transposed_mul(&collider.pose.rotation, &turned),
+            offset: mat3::apply_transposed(&collider.pose.rotation, &from),
             collider_center,
         }
     }
@@ -61,7 +102,31 @@ impl<T: Scalar> Pullback<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use osculate_math::so3;
+    use osculate_math::Jet;
+
+    #[test]
+    fn samples_carried_back_come_from_where_their_present_rate_says() {
+        let v = Vector3::<f64>::new;
+        let motion = |p, r, velocity, spin| Motion {
+            pose: Pose { position: p, rotation: so3::exp(&r) },
+            velocity,
+            spin,
+        };
+        let a = motion(v(1.0, 2.0, 0.5), v(0.3, -1.0, 0.4), v(0.2, 0.7, -1.1), v(3.0, -2.0, 0.5));
+        let b = motion(v(-0.4, 0.2, 0.1), v(2.0, 0.1, 0.3), v(-0.5, 0.1, 0.6), v(-1.0, 0.4, 2.5));
+        let (x, center, duration) = (v(0.1, -0.2, 0.3), v(0.01, 0.02, 0.03), 0.02);
+        // The rate of the pullback by a dual time.
+        let time = Jet::<1>::variable(0.0, 0);
+        let at = |m: &Motion| {
+            let moved = |y: &Vector3<f64>| y.map(|x| time * x);
+            m.pose.lift::<Jet<1>>().incremented(&moved(&m.velocity), &moved(&m.spin))
+        };
+        let lifted = |y: &Vector3<f64>| y.map(Jet::<1>::from);
+        let p = Pullback::new(&at(&a), &at(&b), lifted(&center)).position(&lifted(&x));
+        let from = Pullback::carried_back(&a, &b, center, duration).position(&x);
+        let rate = (p.map(|x| x.re) - from) / duration;
+        assert!((rate - p.map(|x| x.eps[0])).norm() < 1e-13);
+    }
 
     #[test]
     fn pullback_is_the_inverse_collider_motion_after_the_sample_motion() {

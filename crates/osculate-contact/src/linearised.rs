@@ -18,6 +18,8 @@ use nalgebra::{Matrix3, Vector3};
 use osculate_geometry::collider::{Collider, DIMENSIONS};
 use osculate_math::{Jet, Scalar, norm::scale};
 
+mod start;
+
 /// Traction and its derivatives by the pose-dependent arguments.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slopes<T = f64> {
