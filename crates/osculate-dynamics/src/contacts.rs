@@ -67,7 +67,8 @@ impl Simulator {
         let last = tableau.stages - 1;
         let (start, now) = trajectory.path.stage(step, last);
         let duration = tableau.duration[last] * self.durations()[step];
-        let stage = Stage { now, start, duration, wrenches: &[], joints: None };
+        let base = trajectory.path.state(step);
+        let stage = Stage { now, start, base, duration, wrenches: &[], joints: None };
         let mut records = Vec::new();
         system.for_each_pair(&stage, |pair, p| {
             let rotation = now[pair.b].rotation;
@@ -152,7 +153,8 @@ impl Simulator {
             for stage in 0..tableau.stages {
                 let (start, now) = trajectory.path.stage(step, stage);
                 let duration = tableau.duration[stage] * self.durations()[step];
-                let at = Stage { now, start, duration, wrenches: &[], joints: None };
+                let base = trajectory.path.state(step);
+                let at = Stage { now, start, base, duration, wrenches: &[], joints: None };
                 system.for_each_pair(&at, |pair, p| {
                     let threshold = pair.params.threshold;
                     for i in 0..p.points.len() {
@@ -193,8 +195,8 @@ impl Simulator {
                 }
             }
         }
-        let stage =
-            Stage { now: states, start: states, duration: 1.0, wrenches: &[], joints: None };
+        let (now, start, base) = (states, states, states);
+        let stage = Stage { now, start, base, duration: 1.0, wrenches: &[], joints: None };
         system.for_each_pair(&stage, |_, p| {
             p.for_each_near(|i| {
                 let w = p.law.energy_density(p.params, p.collider, &p.sample(i));

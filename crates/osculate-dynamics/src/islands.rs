@@ -216,8 +216,8 @@ fn solve_island(
     guess: &[BodyState],
 ) -> Result<Solved, Failure> {
     let of = |states: &[BodyState]| island.bodies.iter().map(|&b| states[b]).collect::<Vec<_>>();
-    let start = of(stage.start);
-    let local = Stage { now: &[], start: &start, ..*stage };
+    let (start, base) = (of(stage.start), of(stage.base));
+    let local = Stage { now: &[], start: &start, base: &base, ..*stage };
     let (part, count) = (island.part(), island.dynamic());
     let (mut work, mut bodies) = (Workspace::starting_at(of(guess)), Bodies::default());
     work.prepare(part.unknowns);

@@ -11,13 +11,14 @@
 //! [`sensitivity`] how it depends on everything.
 
 pub mod articulated;
+mod chart;
 mod contacts;
 mod error;
 mod factors;
 pub mod file;
 mod history;
-pub mod impulse;
 pub mod import;
+pub mod impulse;
 pub mod integrator;
 mod islands;
 mod layout;
@@ -25,6 +26,7 @@ mod linalg;
 mod newton;
 mod parameters;
 mod reduction;
+mod rotation;
 mod scene;
 pub mod sensitivity;
 mod shape;
@@ -38,10 +40,11 @@ pub use integrator::Method;
 pub use layout::{Layout, ParameterInfo};
 pub use newton::{NewtonSettings, OnFailure, StageStats};
 pub use parameters::{BodyParameters, Parameters, Wrench};
-pub use scene::{Body, BodyKind, ImpulseSurface, Override, Scene};
 pub use reduction::{
     Articulation, ArticulationError, ArticulationParameters, JointState, LinkJoint,
 };
+pub use rotation::RotationUpdate;
+pub use scene::{Body, BodyKind, ImpulseSurface, Override, Scene};
 pub use shape::{FreeShape, Geometry, ShapeMode, ShapeParameters};
 pub use simulate::{InitialRate, Path, RunError, Settings, Simulator, Trajectory};
 pub use state::{BodyState, Kinematics};

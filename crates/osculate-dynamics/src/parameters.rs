@@ -57,6 +57,7 @@ impl<T: Scalar> BodyParameters<T> {
             rotation: self.rotation,
             velocity: self.velocity,
             rate: so3::skew(&self.angular_velocity) + symmetric_rate,
+            momentum: Vector3::zeros(),
         }
     }
 }

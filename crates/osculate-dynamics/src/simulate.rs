@@ -11,7 +11,7 @@ use crate::newton::{
 use crate::reduction::{JointStage, JointState, Reduction, TreeProblem, TreeWork};
 use crate::state::{BodyState, Kinematics};
 use crate::system::{Stage, System, lift_state};
-use crate::{BodyKind, Parameters, Scene, SceneError, StepError};
+use crate::{BodyKind, Parameters, RotationUpdate, Scene, SceneError, StepError};
 use nalgebra::Matrix3;
 use osculate_contact::ContactLaw;
 use osculate_math::{Scalar, norm, se3::Pose, so3};
@@ -57,8 +57,24 @@ pub struct Settings {
     pub law: ContactLaw,
     /// Tolerances of the stage solve.
     pub newton: NewtonSettings,
-    /// What an initial angular velocity means.
+    /// How rotations are integrated.
+    pub rotation: RotationUpdate,
+    /// What an initial angular velocity means; with [`RotationUpdate::Chart`], which has no rate, always an angular velocity.
     pub initial_rate: InitialRate,
+}
+
+impl Settings {
+    /// The symmetric part of the velocity state that an angular velocity sets \[1/s\].
+    pub(crate) fn symmetric_rate<T: Scalar>(
+        &self,
+        angular_velocity: &nalgebra::Vector3<T>,
+        first_step: f64,
+    ) -> Matrix3<T> {
+        match self.rotation {
+            RotationUpdate::RateTensor => self.initial_rate.symmetric(angular_velocity, first_step),
+            RotationUpdate::Chart => Matrix3::zeros(),
+        }
+    }
 }
 
 /// A scene, settings and a time grid.
@@ -314,7 +330,8 @@ impl Simulator {
         if found != 0 && found != expected {
             return Err(SceneError::Count { what: "applied wrenches", found, expected }.into());
         }
-        Ok(System::new(&self.scene, self.settings.law, parameters)?)
+        let how = (self.settings.law, self.settings.rotation);
+        Ok(System::new(&self.scene, how, parameters)?)
     }
 
     pub(crate) fn initial_states<T: Scalar>(
@@ -322,10 +339,12 @@ impl Simulator {
         parameters: &Parameters<T>,
     ) -> impl Iterator<Item = BodyState<T>> {
         parameters.bodies.iter().zip(&self.scene.bodies).map(|(p, body)| {
-            let rate = self.settings.initial_rate.symmetric(&p.angular_velocity, self.durations[0]);
+            let rate = self.settings.symmetric_rate(&p.angular_velocity, self.durations[0]);
             let mut state = p.initial_state(rate);
             if !body.is_dynamic() {
                 state = BodyState::at_rest(state.pose());
+            } else if self.settings.rotation == RotationUpdate::Chart {
+                state.set_momentum(&p.inertia);
             }
             state
         })
@@ -484,7 +503,7 @@ impl Simulator {
                     &mut solve,
                 )?;
             }
-            self.finish_step(step, &tableau, (scratch, joints), path);
+            self.finish_step(parameters, step, &tableau, (scratch, joints), path);
             if path.forgets {
                 path.clear_stages();
             }
@@ -524,22 +543,27 @@ impl Simulator {
         if let Some(joints) = joints {
             start_joints(joints, (at.stage, tableau), first, path);
         }
-        let Path { starts, ends, joint_starts, joint_ends, .. } = path;
+        let Path { states, starts, ends, joint_starts, joint_ends, .. } = path;
         let (starts, ends) = (&starts[first..], &mut ends[first..]);
+        let base = &states[(at.step - path.first_state) * nb..][..nb];
         let wrenches = self.of_step(&parameters.wrenches, at.step);
         let joints = joint_starts.last().zip(parameters.articulation.as_ref()).map(|(start, p)| {
             let (efforts, targets) =
                 (self.of_step(&p.efforts, at.step), self.of_step(&p.targets, at.step));
             JointStage { now: &start.configuration, start, efforts, targets }
         });
-        let stage = Stage { now: &[], start: starts, duration, wrenches, joints };
+        let stage = Stage { now: &[], start: starts, base, duration, wrenches, joints };
         solve(at, &stage, StageEnd { bodies: ends, joints: joint_ends.last_mut() })?;
         if let Some((start, end)) = joint_starts.last().zip(joint_ends.last_mut()) {
             end.set_stage_rates(start, duration);
         }
-        for (body, b) in self.scene.bodies.iter().enumerate() {
-            if b.is_dynamic() {
-                ends[body].set_stage_velocity(&starts[body], duration);
+        for body in self.scene.dynamic_bodies() {
+            let (start, end, of) = (&starts[body], &mut ends[body], &parameters.bodies[body]);
+            match self.settings.rotation {
+                RotationUpdate::RateTensor => end.set_stage_velocity(start, duration),
+                RotationUpdate::Chart => {
+                    end.set_chart_velocity(&base[body].rotation, start, duration, &of.inertia);
+                }
             }
         }
         Ok(())
@@ -547,6 +571,7 @@ impl Simulator {
 
     fn finish_step<T: Scalar>(
         &self,
+        parameters: &Parameters<T>,
         step: usize,
         tableau: &Tableau,
         (star, joints): (&[BodyState<T>], Option<JointStart<'_, T>>),
@@ -562,7 +587,11 @@ impl Simulator {
                 *end(tableau.stages - 1)
             } else {
                 let terms = (0..tableau.stages).map(|j| (tableau.step_weights[j], end(j)));
-                BodyState::combine(&star[body], terms)
+                let mut state = BodyState::combine(&star[body], terms);
+                if self.settings.rotation == RotationUpdate::Chart {
+                    state.set_spin(&parameters.bodies[body].inertia);
+                }
+                state
             };
             path.states.push(state);
         }

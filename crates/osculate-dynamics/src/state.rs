@@ -22,6 +22,9 @@ pub struct BodyState<T = f64> {
     pub velocity: Vector3<T>,
     /// `W = Ṙ Rᵀ` \[1/s\], world; its antisymmetric part is the angular velocity.
     pub rate: Matrix3<T>,
+    /// Angular momentum `R I Rᵀ ω` about the centre of mass \[kg m²/s\], world, where
+    /// [`RotationUpdate::Chart`](crate::RotationUpdate::Chart) carries it; zero else.
+    pub momentum: Vector3<T>,
 }
 
 /// Motion of a body as observed: of its local frame, not of its centre of mass.
@@ -44,12 +47,13 @@ pub(crate) struct StateBar<T> {
     pub(crate) rotation: Vector3<T>,
     pub(crate) velocity: Vector3<T>,
     pub(crate) rate: Matrix3<T>,
+    pub(crate) momentum: Vector3<T>,
 }
 
 impl<T: Scalar> StateBar<T> {
     pub(crate) fn zero() -> Self {
         let o = Vector3::zeros();
-        Self { center: o, rotation: o, velocity: o, rate: Matrix3::zeros() }
+        Self { center: o, rotation: o, velocity: o, rate: Matrix3::zeros(), momentum: o }
     }
 
     /// `self += w · other` in everything but the rotation, which has its own chain rule.
@@ -57,6 +61,7 @@ impl<T: Scalar> StateBar<T> {
         self.center += other.center.map(|x| x * w);
         self.velocity += other.velocity.map(|x| x * w);
         self.rate += other.rate.map(|x| x * w);
+        self.momentum += other.momentum.map(|x| x * w);
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
@@ -73,6 +78,7 @@ impl<T: Scalar> BodyState<T> {
             rotation: pose.rotation,
             velocity: Vector3::zeros(),
             rate: Matrix3::zeros(),
+            momentum: Vector3::zeros(),
         }
     }
 
@@ -133,6 +139,7 @@ impl<T: Scalar> BodyState<T> {
             out.center += (y.center - base.center).map(|x| x * w);
             out.velocity += (y.velocity - base.velocity).map(|x| x * w);
             out.rate += (y.rate - base.rate).map(|x| x * w);
+            out.momentum += (y.momentum - base.momentum).map(|x| x * w);
             turn += so3::log(&mat3::mul_transposed(&y.rotation, &base.rotation)).map(|x| x * w);
             turned = true;
         }
@@ -194,45 +201,55 @@ mod tests {
             rotation: so3::exp(&v(1.0)),
             velocity: v(2.0),
             rate: Matrix3::from_fn(|i, j| (seed + 3.0 * i as f64 + j as f64).cos()),
+            momentum: v(3.0),
         }
     }
 
-    /// A state seeded in its 18 directions.
-    fn seeded(y: &BodyState) -> BodyState<Jet<18>> {
+    /// A state seeded in its 21 directions.
+    fn seeded(y: &BodyState) -> BodyState<Jet<21>> {
         let v =
-            |x: &Vector3<f64>, k: usize| Vector3::from_fn(|i, _| Jet::<18>::variable(x[i], k + i));
+            |x: &Vector3<f64>, k: usize| Vector3::from_fn(|i, _| Jet::<21>::variable(x[i], k + i));
         let turn = so3::exp(&v(&Vector3::zeros(), 3));
         BodyState {
             center: v(&y.center, 0),
             rotation: turn * y.rotation.map(Jet::from),
             velocity: v(&y.velocity, 6),
             rate: Matrix3::from_fn(|i, j| Jet::variable(y.rate[(i, j)], 9 + 3 * i + j)),
+            momentum: v(&y.momentum, 18),
         }
     }
 
-    fn flat(bar: &StateBar<f64>) -> [f64; 18] {
+    fn flat(bar: &StateBar<f64>) -> [f64; 21] {
         std::array::from_fn(|i| match i {
             0..3 => bar.center[i],
             3..6 => bar.rotation[i - 3],
             6..9 => bar.velocity[i - 6],
-            _ => bar.rate[((i - 9) / 3, (i - 9) % 3)],
+            9..18 => bar.rate[((i - 9) / 3, (i - 9) % 3)],
+            _ => bar.momentum[i - 18],
         })
     }
 
     /// `⟨bar, δy⟩` in each seeded direction.
-    fn pairing(bar: &StateBar<f64>, y: &BodyState<Jet<18>>, at: &BodyState) -> [f64; 18] {
+    fn pairing(bar: &StateBar<f64>, y: &BodyState<Jet<21>>, at: &BodyState) -> [f64; 21] {
         std::array::from_fn(|k| {
             let spin = so3::vee(&(y.rotation.map(|x| x.eps[k]) * at.rotation.transpose()));
             bar.center.dot(&y.center.map(|x| x.eps[k]))
                 + bar.rotation.dot(&spin)
                 + bar.velocity.dot(&y.velocity.map(|x| x.eps[k]))
                 + bar.rate.dot(&y.rate.map(|x| x.eps[k]))
+                + bar.momentum.dot(&y.momentum.map(|x| x.eps[k]))
         })
     }
 
     fn bar() -> StateBar<f64> {
         let y = state(9.0);
-        StateBar { center: y.center, rotation: y.velocity, velocity: y.center * 2.0, rate: y.rate }
+        StateBar {
+            center: y.center,
+            rotation: y.velocity,
+            velocity: y.center * 2.0,
+            rate: y.rate,
+            momentum: y.momentum,
+        }
     }
 
     #[test]
@@ -244,7 +261,7 @@ mod tests {
         let (mut base, mut others) = (StateBar::zero(), [StateBar::zero(); 2]);
         BodyState::pull_combine(&ys[0], terms(), &bar(), &mut base, |j, b| others[j] = b);
         for (which, found) in [base, others[0], others[1]].iter().enumerate() {
-            let lifted: Vec<BodyState<Jet<18>>> = (0..3)
+            let lifted: Vec<BodyState<Jet<21>>> = (0..3)
                 .map(|i| {
                     let mut y = seeded(&ys[i]);
                     if i != which {
@@ -253,6 +270,7 @@ mod tests {
                             rotation: ys[i].rotation.map(Jet::from),
                             velocity: ys[i].velocity.map(Jet::from),
                             rate: ys[i].rate.map(Jet::from),
+                            momentum: ys[i].momentum.map(Jet::from),
                         };
                     }
                     y
@@ -283,9 +301,9 @@ mod tests {
         end.pull_stage_velocity(&start, 0.3, &mut end_bar, &mut start_bar);
         end_bar.center -= direct.0;
         end_bar.rotation -= direct.1;
-        let velocities = |s: BodyState<Jet<18>>, mut e: BodyState<Jet<18>>| {
+        let velocities = |s: BodyState<Jet<21>>, mut e: BodyState<Jet<21>>| {
             e.set_stage_velocity(&s, 0.3);
-            std::array::from_fn::<f64, 18, _>(|k| {
+            std::array::from_fn::<f64, 21, _>(|k| {
                 bar().velocity.dot(&e.velocity.map(|x| x.eps[k]))
                     + bar().rate.dot(&e.rate.map(|x| x.eps[k]))
             })

@@ -41,7 +41,8 @@ pub(super) fn simulator(
 ) -> Result<ImpulseSimulator, FileError> {
     let settings = settings(context, solver)?;
     if scene.articulation.is_some() {
-        let allowed = "\"compliant\" for scenes with joints: the impulse model has no articulated rows yet";
+        let allowed =
+            "\"compliant\" for scenes with joints: the impulse model has no articulated rows yet";
         return Err(context.value("solver.model", "impulse", allowed));
     }
     for (i, body) in scene.bodies.iter().enumerate() {

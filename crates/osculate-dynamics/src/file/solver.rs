@@ -95,6 +95,7 @@ pub(super) fn settings(context: &Context<'_>, solver: &Solver) -> Result<Setting
             ramp: solver.friction_ramp,
         },
         newton: NewtonSettings { tolerance, iterations, halvings, on_failure: solver.on_failure },
+        rotation: solver.rotation,
         initial_rate: solver.initial_rate,
     })
 }

@@ -16,7 +16,7 @@ use crate::linalg::BlockMatrix;
 use crate::linalg::blocks::BLOCK;
 use crate::state::{BodyState, StateBar};
 use crate::system::{Stage, System, SystemBar};
-use crate::{Parameters, Path, RunError, Simulator, Trajectory};
+use crate::{Parameters, Path, RotationUpdate, RunError, Simulator, Trajectory};
 use nalgebra::Vector3;
 use osculate_math::{Jet, Scalar, so3};
 use std::collections::VecDeque;
@@ -147,12 +147,14 @@ struct Scratch<T> {
     star_bars: Vec<StateBar<T>>,
     start_bars: Vec<StateBar<T>>,
     end_bars: Vec<StateBar<T>>,
+    /// Of the states at the start of the step, as bases of the charts.
+    base_bars: Vec<StateBar<T>>,
 }
 
 impl<T> Default for Scratch<T> {
     fn default() -> Self {
-        let (star, star_bars) = (Vec::new(), Vec::new());
-        Self { star, star_bars, start_bars: Vec::new(), end_bars: Vec::new() }
+        let (star, star_bars, base_bars) = (Vec::new(), Vec::new(), Vec::new());
+        Self { star, star_bars, start_bars: Vec::new(), end_bars: Vec::new(), base_bars }
     }
 }
 
@@ -163,6 +165,9 @@ fn zero_bars<T: Scalar>(bars: &mut Vec<StateBar<T>>, n: usize) {
 
 /// Start states of a step, their cotangents, and the cotangents of its stage ends.
 type StepMemory<'a, T> = (&'a [BodyState<T>], &'a mut [StateBar<T>], &'a mut [StateBar<T>]);
+
+/// Cotangents of the end of a stage, of its start, and of the start of its step as base of the charts.
+type StageBars<'a, T> = (&'a mut [StateBar<T>], &'a mut [StateBar<T>], &'a mut [StateBar<T>]);
 
 /// The reverse sweep: cotangents of the last states and of every parameter.
 pub(crate) struct Sweep<'s, T, O> {
@@ -236,16 +241,17 @@ impl<'s, T: SweepScalar, O: Outcome> Sweep<'s, T, O> {
         let (nb, stages) = (self.system.bodies.len(), tableau.stages);
         let mut out = self.bars.pop_front().unwrap_or_default();
         let mut memory = std::mem::take(&mut self.scratch);
-        let Scratch { star, star_bars, start_bars, end_bars } = &mut memory;
+        let Scratch { star, star_bars, start_bars, end_bars, base_bars } = &mut memory;
         zero_bars(star_bars, nb);
+        zero_bars(base_bars, nb);
         zero_bars(end_bars, nb * stages);
         star.clear();
         star.extend((0..nb).map(|b| star_state(path, step, &tableau, b)));
-        self.end_of_step(step, &tableau, path, &out, (star, star_bars, end_bars));
+        self.end_of_step(step, &tableau, path, &mut out, (star, star_bars, end_bars));
         for stage in (0..stages).rev() {
             zero_bars(start_bars, nb);
             let ends = &mut end_bars[stage * nb..(stage + 1) * nb];
-            self.stage_back((step, stage), path, factors, (ends, start_bars));
+            self.stage_back((step, stage), path, factors, (ends, start_bars, base_bars));
             for b in (0..nb).filter(|&b| self.system.unknown[b].is_some()) {
                 let weights = tableau.start_weights[stage];
                 let terms = (0..stage).map(|j| (weights[j], &path.stage(step, j).1[b]));
@@ -258,6 +264,7 @@ impl<'s, T: SweepScalar, O: Outcome> Sweep<'s, T, O> {
             let mut base = StateBar::zero();
             let emit = |j: usize, bar| self.bars[j + 1][b].add(&bar);
             BodyState::pull_combine(&path.state(step)[b], terms, &star_bars[b], &mut base, emit);
+            base.add(&base_bars[b]);
             self.bars[0][b].add(&base);
         }
         zero_bars(&mut out, nb);
@@ -272,7 +279,7 @@ impl<'s, T: SweepScalar, O: Outcome> Sweep<'s, T, O> {
         step: usize,
         tableau: &Tableau,
         path: &Path<T>,
-        out: &[StateBar<T>],
+        out: &mut [StateBar<T>],
         (star, star_bars, end_bars): StepMemory<'_, T>,
     ) {
         let (nb, stages) = (star.len(), tableau.stages);
@@ -284,6 +291,11 @@ impl<'s, T: SweepScalar, O: Outcome> Sweep<'s, T, O> {
             } else if tableau.stiffly_accurate {
                 end_bars[(stages - 1) * nb + b].add(&out[b]);
             } else {
+                if self.system.rotation == RotationUpdate::Chart {
+                    let inertia = &self.system.bodies[b].inertia;
+                    let by = path.state(step + 1)[b].pull_spin(inertia, &mut out[b]);
+                    self.total.add_inertia(b, &by);
+                }
                 let weights = tableau.step_weights;
                 let terms = (0..stages).map(|j| (weights[j], &path.stage(step, j).1[b]));
                 let emit = |j: usize, bar| end_bars[j * nb + b].add(&bar);
@@ -298,7 +310,7 @@ impl<'s, T: SweepScalar, O: Outcome> Sweep<'s, T, O> {
         (step, stage): (usize, usize),
         path: &Path<T>,
         factors: &Trajectory,
-        (end_bars, start_bars): (&mut [StateBar<T>], &mut [StateBar<T>]),
+        (end_bars, start_bars, base_bars): StageBars<'_, T>,
     ) {
         let settings = self.simulator.settings();
         let (start, now) = path.stage(step, stage);
@@ -306,15 +318,10 @@ impl<'s, T: SweepScalar, O: Outcome> Sweep<'s, T, O> {
         let duration = tableau.duration[stage] * self.simulator.durations()[step];
         let dynamic = self.parameters.wrenches.len() / self.simulator.steps();
         let wrenches = &self.parameters.wrenches[step * dynamic..(step + 1) * dynamic];
-        let at = Stage { now, start, duration, wrenches, joints: None };
+        let at = Stage { now, start, base: path.state(step), duration, wrenches, joints: None };
         for (b, unknown) in self.system.unknown.iter().enumerate() {
             if let Some(k) = *unknown {
-                now[b].pull_stage_velocity(
-                    &start[b],
-                    duration,
-                    &mut end_bars[b],
-                    &mut start_bars[b],
-                );
+                self.pull_velocity(b, &at, (end_bars, start_bars, base_bars));
                 for i in 0..3 {
                     self.lambda[k + i] = end_bars[b].center[i];
                     self.lambda[k + 3 + i] = end_bars[b].rotation[i];
@@ -324,12 +331,30 @@ impl<'s, T: SweepScalar, O: Outcome> Sweep<'s, T, O> {
         let matrix = || self.system.whole_matrix(&at);
         T::solve_transposed(factors.factors(step, stage), matrix, &mut self.lambda);
         self.total.step = step;
-        self.system.pull_residual(&at, &self.lambda, start_bars, &mut self.total);
+        let bars = (&mut *start_bars, &mut *base_bars);
+        self.system.pull_residual(&at, &self.lambda, bars, &mut self.total);
         for (b, unknown) in self.system.unknown.iter().enumerate() {
             if unknown.is_none() {
                 // A body at rest has one pose: that of the start is that of the end.
                 self.total.pose[b][0] += start_bars[b].center;
                 self.total.pose[b][1] += start_bars[b].rotation;
+            }
+        }
+    }
+
+    /// Moves the cotangents of a body's velocities at the end of a stage to the poses they are made from.
+    fn pull_velocity(&mut self, b: usize, at: &Stage<'_, T>, bars: StageBars<'_, T>) {
+        let (end, start) = (&mut bars.0[b], &mut bars.1[b]);
+        match self.system.rotation {
+            RotationUpdate::RateTensor => {
+                at.now[b].pull_stage_velocity(&at.start[b], at.duration, end, start);
+            }
+            RotationUpdate::Chart => {
+                let from = (&at.base[b].rotation, &at.start[b]);
+                let inertia = &self.system.bodies[b].inertia;
+                let to = (start, &mut bars.2[b]);
+                let by = at.now[b].pull_chart_velocity(from, at.duration, inertia, end, to);
+                self.total.add_inertia(b, &by);
             }
         }
     }

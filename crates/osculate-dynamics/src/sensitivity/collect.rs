@@ -2,9 +2,10 @@
 
 use super::Outcome;
 use super::adjoint::{Sweep, SweepScalar};
+use crate::chart::pull_momentum;
 use crate::layout::{INERTIA, Place};
 use crate::shape::ShapeBar;
-use crate::{Body, Layout};
+use crate::{Body, Layout, RotationUpdate};
 use nalgebra::{Matrix3, Vector3};
 use osculate_contact::combine::combine;
 use osculate_contact::{ContactParams, PairOverride};
@@ -112,6 +113,12 @@ impl<'a, 's, T: SweepScalar, O: Outcome> Collector<'a, 's, T, O> {
             bar.center += total.pose[b][0];
             bar.rotation += total.pose[b][1];
         }
+        if moving && sweep.system.rotation == RotationUpdate::Chart {
+            let by = pull_momentum(&p.rotation, &p.inertia, &p.angular_velocity, &bar.momentum);
+            bar.rotation += by.rotation;
+            bar.rate += so3::skew(&by.vector).map(|x| x * 0.5);
+            self.inertia[b] += by.inertia;
+        }
         let arm = p.rotation * p.center;
         self.position[b] = bar.center;
         self.rotation[b] = bar.rotation + arm.cross(&bar.center);
@@ -119,8 +126,8 @@ impl<'a, 's, T: SweepScalar, O: Outcome> Collector<'a, 's, T, O> {
         self.center[b] = total.center[b] - by_points + p.rotation.transpose() * bar.center;
         let seeded = Vector3::from_fn(|k, _| Jet::<3, T>::variable(p.angular_velocity[k], k));
         let first_step = sweep.simulator.durations()[0];
-        let rate = so3::skew(&seeded)
-            + sweep.simulator.settings().initial_rate.symmetric(&seeded, first_step);
+        let rate =
+            so3::skew(&seeded) + sweep.simulator.settings().symmetric_rate(&seeded, first_step);
         self.angular_velocity[b] = Vector3::from_fn(|k, _| {
             let mut sum = T::zero();
             for (w, g) in rate.iter().zip(bar.rate.iter()) {

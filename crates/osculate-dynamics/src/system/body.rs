@@ -13,6 +13,8 @@ pub(crate) struct Inertial<T> {
     pub(crate) mass: T,
     /// `J = tr(I)/2·1 − I`, body axes.
     pub(crate) second_moment: Matrix3<T>,
+    /// `I`, body axes.
+    pub(crate) inertia: Matrix3<T>,
     pub(crate) center: Vector3<T>,
     /// Samples relative to the centre of mass, body axes.
     pub(crate) points: Vec<Vector3<T>>,
@@ -37,6 +39,7 @@ impl<T: Scalar> Inertial<T> {
         Ok(Self {
             mass: p.mass,
             second_moment: Matrix3::from_diagonal_element(half_trace) - p.inertia,
+            inertia: p.inertia,
             center: p.center,
             points,
             weights,

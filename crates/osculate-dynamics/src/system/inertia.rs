@@ -1,6 +1,7 @@
 //! Inertia, gravity and applied wrenches of the stage residual, their Jacobian and their pullback.
 
-use super::{Part, Stage, System, SystemBar};
+use super::{Inertial, Part, Stage, System, SystemBar};
+use crate::RotationUpdate;
 use crate::linalg::BlockMatrix;
 use crate::linalg::blocks::BLOCK;
 use crate::parameters::Wrench;
@@ -32,9 +33,10 @@ impl<T: Scalar> System<'_, T> {
                 magnitude += real(&weight).norm();
                 force -= weight;
             }
-            let ahead = Self::predicted(slot, stage) - now.rotation;
-            let m = mat3::mul_transposed(&mat3::mul(&now.rotation, &body.second_moment), &ahead);
-            let mut torque = axial(&m).map(|x| -x / (dt * dt));
+            let mut torque = match self.rotation {
+                RotationUpdate::RateTensor => Self::rate_torque(body, slot, stage),
+                RotationUpdate::Chart => Self::chart_torque(body, slot, stage),
+            };
             if let Some(w) = self.wrench(i, stage) {
                 magnitude += real(&w.force).norm();
                 force -= w.force;
@@ -46,6 +48,14 @@ impl<T: Scalar> System<'_, T> {
             }
         }
         magnitude
+    }
+
+    /// `−axial(R J (R̃ − R)ᵀ)/Δt²`.
+    fn rate_torque(body: &Inertial<T>, slot: usize, stage: &Stage<'_, T>) -> Vector3<T> {
+        let (now, dt) = (&stage.now[slot], stage.duration);
+        let ahead = Self::predicted(slot, stage) - now.rotation;
+        let m = mat3::mul_transposed(&mat3::mul(&now.rotation, &body.second_moment), &ahead);
+        axial(&m).map(|x| -x / (dt * dt))
     }
 
     /// The wrench applied to a body, where there is any.
@@ -98,20 +108,31 @@ impl<T: Scalar> System<'_, T> {
         for (slot, &i) in part.bodies.iter().enumerate() {
             let Some(at) = part.unknown[slot] else { continue };
             let body = &self.bodies[i];
-            let predicted = Self::predicted(slot, stage);
-            let turned = mat3::mul(&stage.now[slot].rotation, &body.second_moment);
-            let m = mat3::mul_transposed(&turned, &predicted);
-            let trace = m.trace();
+            let turning = match self.rotation {
+                RotationUpdate::RateTensor => Self::rate_jacobian(body, slot, stage),
+                RotationUpdate::Chart => Self::chart_jacobian(body, slot, stage),
+            };
             let block = &mut k.diagonal[at / BLOCK];
             for row in 0..3 {
                 block[row * BLOCK + row] = body.mass / (dt * dt);
                 for column in 0..3 {
-                    let diagonal = if row == column { trace } else { T::zero() };
-                    block[(3 + row) * BLOCK + 3 + column] =
-                        (diagonal - m[(row, column)]) / (dt * dt);
+                    block[(3 + row) * BLOCK + 3 + column] = turning[(row, column)];
                 }
             }
         }
+    }
+
+    /// `(tr(M) 1 − M)/Δt²`.
+    fn rate_jacobian(body: &Inertial<T>, slot: usize, stage: &Stage<'_, T>) -> Matrix3<T> {
+        let dt = stage.duration;
+        let predicted = Self::predicted(slot, stage);
+        let turned = mat3::mul(&stage.now[slot].rotation, &body.second_moment);
+        let m = mat3::mul_transposed(&turned, &predicted);
+        let trace = m.trace();
+        Matrix3::from_fn(|row, column| {
+            let diagonal = if row == column { trace } else { T::zero() };
+            (diagonal - m[(row, column)]) / (dt * dt)
+        })
     }
 
     /// Adds `∂(r·μ)` of inertia, gravity and applied wrench of one body, with `μ = −λ`.
@@ -140,6 +161,10 @@ impl<T: Scalar> System<'_, T> {
             let w = &mut bars.wrenches[bars.step * (self.unknowns / BLOCK) + at / BLOCK];
             w.force -= mu;
             w.torque -= mu_turn;
+        }
+        if self.rotation == RotationUpdate::Chart {
+            self.pull_chart_torque(i, stage, mu_turn, start_bar, bars);
+            return;
         }
         // μ·r_θ = −tr([μ]× R J R⁰ᵀ (1 + Δt W⁰)ᵀ)/Δt²
         let turned = skew(mu_turn) * now.rotation;

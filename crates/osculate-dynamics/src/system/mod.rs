@@ -9,8 +9,10 @@
 //! `r_θ` is the derivative of `Φ_rot = −tr(R J R̃ᵀ)/Δt²` along `exp(δθ) R`; `axial(R J Rᵀ) = 0` is subtracted, so that
 //! products are of the size of the difference and not of the rotations (four digits at Δt = 1 ms). Contacts are found anew at every
 //! evaluation. Generic over the scalar: f64 for Newton, jets for the tangent and for second derivatives.
+//! With [`RotationUpdate::Chart`] `r_θ` and its contacts' `V_rel` are those of `chart.rs`.
 
 mod body;
+mod chart;
 mod culling;
 mod inertia;
 mod pairs;
@@ -27,7 +29,7 @@ use crate::linalg::blocks::{BLOCK, Block};
 use crate::parameters::{Parameters, Wrench};
 use crate::reduction::{JointStage, Reduction};
 use crate::state::BodyState;
-use crate::{Scene, SceneError};
+use crate::{RotationUpdate, Scene, SceneError};
 use nalgebra::{Matrix3, Vector3};
 use osculate_contact::assembly::{Blocks, PairStage, Wrenches};
 use osculate_contact::kinematics::Pullback;
@@ -41,6 +43,8 @@ use std::borrow::Cow;
 pub(crate) struct Stage<'a, T> {
     pub(crate) now: &'a [BodyState<T>],
     pub(crate) start: &'a [BodyState<T>],
+    /// At the start of the step: where the charts of its rotations are ([`RotationUpdate::Chart`]).
+    pub(crate) base: &'a [BodyState<T>],
     pub(crate) duration: f64,
     pub(crate) wrenches: &'a [Wrench<T>],
     /// Those of the joints, where the scene has any.
@@ -65,6 +69,7 @@ pub(crate) struct Part<'a, T> {
 #[derive(Clone, Debug)]
 pub(crate) struct System<'s, T> {
     pub(crate) law: ContactLaw,
+    pub(crate) rotation: RotationUpdate,
     pub(crate) bodies: Vec<Inertial<T>>,
     /// First unknown of each body; `None` for static ones.
     pub(crate) unknown: Vec<Option<usize>>,
@@ -94,7 +99,7 @@ impl<'s, T: Scalar> System<'s, T> {
     /// The scene with the numbers given.
     pub(crate) fn new(
         scene: &'s Scene,
-        law: ContactLaw,
+        (law, rotation): (ContactLaw, RotationUpdate),
         p: &Parameters<T>,
     ) -> Result<Self, SceneError> {
         if p.bodies.len() != scene.bodies.len() {
@@ -124,6 +129,7 @@ impl<'s, T: Scalar> System<'s, T> {
         let bodies = p.bodies.iter().zip(&scene.bodies).map(|(p, b)| Inertial::new(b, p));
         let mut system = Self {
             law,
+            rotation,
             bodies: bodies.collect::<Result<_, _>>()?,
             unknown,
             unknowns,
@@ -210,13 +216,15 @@ impl<'s, T: Scalar> System<'s, T> {
         let pullback = |states: &[BodyState<T>]| {
             Pullback::new(&states[slot_a].pose(), &states[slot_b].pose(), b.center)
         };
-        let (now, start) = (pullback(stage.now), pullback(stage.start));
+        let explicit = self.law.schedule == DissipationSchedule::StageStart;
+        let now = pullback(stage.now);
+        let start =
+            if self.has_rates() { self.carried_back(pair, stage) } else { pullback(stage.start) };
         let threshold = pair.params.threshold.re();
         let near = |p: &Pullback<T>| {
             let center = real(&p.offset) + real(&p.collider_center);
             collider.may_reach(&center, a.reach, threshold)
         };
-        let explicit = self.law.schedule == DissipationSchedule::StageStart;
         (near(&now) || (explicit && near(&start))).then_some(PairStage {
             law: &self.law,
             params: &pair.params,
@@ -276,6 +284,10 @@ impl<'s, T: Scalar> System<'s, T> {
             let p = self.near_stage(pair, stage, culling.as_ref())?;
             let (mut wrenches, mut blocks) = (Wrenches::default(), Blocks::default());
             p.add_forces_and_jacobian(pair.moving, &mut wrenches, &mut blocks);
+            if self.has_rates() && wrenches.magnitude > 0.0 {
+                let start = self.carried_back_in_jets(pair, stage);
+                p.start_slopes().add_blocks(&start, pair.moving, &mut blocks);
+            }
             (wrenches.magnitude > 0.0).then_some((wrenches, blocks))
         };
         in_order(part.pairs, force, |pair, (wrenches, blocks)| {
@@ -289,11 +301,12 @@ impl<'s, T: Scalar> System<'s, T> {
     /// Whether the residual is the gradient of a potential.
     pub(crate) fn has_potential(&self, stage: &Stage<'_, T>) -> bool {
         self.law.schedule == DissipationSchedule::StageStart
+            && self.rotation == RotationUpdate::RateTensor
             && stage.wrenches.iter().all(|w| w.torque == Vector3::zeros())
     }
 
     /// The incremental potential \[J\] of which the residual is the gradient, where there is one: with the stage-start
-    /// schedule and without applied torques.
+    /// schedule, the rate tensor, and without applied torques.
     pub(crate) fn potential(&self, part: &Part<'_, T>, stage: &Stage<'_, T>) -> Option<T> {
         if !self.has_potential(stage) {
             return None;
@@ -410,5 +423,6 @@ pub(crate) fn lift_state<T: Scalar>(y: &BodyState) -> BodyState<T> {
         rotation: y.rotation.map(T::from),
         velocity: lift(&y.velocity),
         rate: y.rate.map(T::from),
+        momentum: lift(&y.momentum),
     }
 }

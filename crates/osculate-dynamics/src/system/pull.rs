@@ -1,6 +1,7 @@
 //! The adjoint of one stage: the pullback of `r·λ` to the start of the stage and to everything a [`System`] is made of.
 
 use super::{Inertial, Pair, Stage, System};
+use crate::RotationUpdate;
 use crate::parameters::Wrench;
 use crate::state::StateBar;
 use nalgebra::{Matrix3, Vector3};
@@ -17,7 +18,7 @@ impl<T: Scalar> System<'_, T> {
         &self,
         stage: &Stage<'_, T>,
         lambda: &[T],
-        start_bars: &mut [StateBar<T>],
+        (start_bars, base_bars): (&mut [StateBar<T>], &mut [StateBar<T>]),
         bars: &mut SystemBar<T>,
     ) {
         for (i, start_bar) in start_bars.iter_mut().enumerate() {
@@ -29,6 +30,9 @@ impl<T: Scalar> System<'_, T> {
         self.for_each_pair(stage, |pair, p| {
             self.pull_pair((pair, p), stage, lambda, start_bars, bars);
         });
+        if self.rotation == RotationUpdate::Chart {
+            self.pull_rates(stage, (start_bars, base_bars), bars);
+        }
     }
 
     fn pull_pair(
@@ -76,10 +80,16 @@ impl<T: Scalar> System<'_, T> {
             *g += x;
         }
         bars.center[pair.b] += gradient.collider_center;
+        let rates = self.has_rates();
+        if rates {
+            self.pull_carried_back(pair, stage, &gradient, bars);
+        }
         for (side, body) in [pair.a, pair.b].into_iter().enumerate() {
             let start = [before * gradient.start[2 * side], before * gradient.start[2 * side + 1]];
-            start_bars[body].center += start[0];
-            start_bars[body].rotation += start[1];
+            if !rates {
+                start_bars[body].center += start[0];
+                start_bars[body].rotation += start[1];
+            }
             // A body that is not solved for has its present pose as a parameter.
             if self.unknown[body].is_none() {
                 bars.pose[body][0] += now * gradient.now[2 * side];
@@ -109,6 +119,8 @@ pub(crate) struct SystemBar<T> {
     pub(crate) wrenches: Vec<Wrench<T>>,
     /// The step being pulled, for the wrenches.
     pub(crate) step: usize,
+    /// By velocity and angular velocity of the bodies at the stage being pulled ([`RotationUpdate::Chart`]).
+    pub(super) rates: Vec<[Vector3<T>; 2]>,
 }
 
 impl<T: Scalar> SystemBar<T> {
@@ -141,6 +153,7 @@ impl<T: Scalar> SystemBar<T> {
             gravity: o,
             wrenches: vec![Wrench::zero(); wrenches],
             step: 0,
+            rates: vec![[o; 2]; n],
         }
     }
 }

@@ -22,8 +22,8 @@ pub use shape::{BoxField, BoxShape, Icosphere, PlaneField, Shape, SphereField, T
 pub use variants::{Collider, ColliderField, ColliderKind, Samples};
 
 use super::source::Source;
-use crate::{InitialRate, Method, NewtonSettings, OnFailure};
-use names::{FailureName, MethodName, RampName, RateName};
+use crate::{InitialRate, Method, NewtonSettings, OnFailure, RotationUpdate};
+use names::{FailureName, MethodName, RampName, RateName, RotationName};
 use osculate_contact::{DissipationSchedule, FrictionRamp};
 use serde::{Deserialize, Serialize};
 
@@ -125,6 +125,9 @@ pub struct Solver {
     /// Regularisation of Coulomb friction.
     #[serde(with = "RampName")]
     pub friction_ramp: FrictionRamp,
+    /// How rotations are integrated.
+    #[serde(with = "RotationName")]
+    pub rotation: RotationUpdate,
     /// What an initial angular velocity means.
     #[serde(with = "RateName")]
     pub initial_rate: InitialRate,
@@ -160,6 +163,7 @@ impl Default for Solver {
             implicit_normal_force: None,
             fade: true,
             friction_ramp: FrictionRamp::default(),
+            rotation: RotationUpdate::default(),
             initial_rate: InitialRate::default(),
             tolerance: newton.tolerance,
             iterations: newton.iterations,

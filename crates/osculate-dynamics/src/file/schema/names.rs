@@ -1,7 +1,7 @@
 //! Names in files of the choices that other modules define.
 
 use crate::impulse::{FrictionMode, Gyroscopic};
-use crate::{InitialRate, Method, OnFailure};
+use crate::{InitialRate, Method, OnFailure, RotationUpdate};
 use osculate_contact::impulse::FrictionCombine;
 use osculate_contact::{DissipationSchedule, FrictionRamp};
 use osculate_geometry::grid::ResolutionMode;
@@ -72,6 +72,13 @@ pub(super) enum GyroscopicName {
 pub(super) enum RateName {
     Skew,
     FirstStep,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "RotationUpdate", rename_all = "kebab-case")]
+pub(super) enum RotationName {
+    RateTensor,
+    Chart,
 }
 
 #[derive(Serialize, Deserialize)]
