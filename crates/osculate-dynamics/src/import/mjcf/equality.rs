@@ -100,7 +100,8 @@ fn connect<'x>(
     Ok(((first, shift(anchor)), (second, shift(there))))
 }
 
-/// The pose of the second body in the first: `relpose`, or where it is at first; held at `anchor` of the second.
+/// Frames held together: one of the second body, at `anchor`, and where it is in the first: `relpose`, or where it is
+/// at first.
 fn weld<'x>(e: Element<'x>, out: &Builder<'x>, poses: &[Pose]) -> Result<(End, End), ImportError> {
     let (first, second) = bodies(e, out)?;
     let anchor = shift(e.vector("anchor")?.unwrap_or_else(Vector3::zeros));
@@ -109,7 +110,9 @@ fn weld<'x>(e: Element<'x>, out: &Builder<'x>, poses: &[Pose]) -> Result<(End, E
         let rotation = quaternion([x[3], x[4], x[5], x[6]])?;
         Some(Pose { position: Vector3::new(x[0], x[1], x[2]), rotation })
     });
-    let now = || compose(&inverse(&at(poses, first)), &at(poses, second));
-    let relative = given.unwrap_or_else(now);
-    Ok(((first, compose(&relative, &anchor)), (second, anchor)))
+    let now = || {
+        let relative = compose(&inverse(&at(poses, first)), &at(poses, second));
+        compose(&relative, &anchor)
+    };
+    Ok(((first, given.unwrap_or_else(now)), (second, anchor)))
 }
