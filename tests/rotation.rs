@@ -194,10 +194,10 @@ fn on_a_slab() -> Scene {
     let mut slab = block("slab", 0.9, Vector3::new(0.2, 0.15, 0.02), 0.02, soft());
     slab.collider = Some(Collider::half_space(Vector3::z(), 0.02).unwrap());
     slab.angular_velocity = Vector3::new(0.01, 0.02, -1.5);
-    let slab = thrown(slab, [0.0, 0.0, 0.0165], [-0.2, 0.1, -0.01]);
+    let slab = thrown(slab, [0.0, 0.0, 0.0152], [-0.2, 0.1, -0.005]);
     let mut body = block("block", 0.37, Vector3::new(0.05, 0.04, 0.05), 0.01, soft());
     body.angular_velocity = Vector3::new(0.03, -0.02, 3.0);
-    let body = thrown(body, [0.03, 0.02, 0.0835], [0.3, -0.2, -0.02]);
+    let body = thrown(body, [0.03, 0.02, 0.0824], [0.3, -0.2, -0.01]);
     Scene::new(Vector3::new(0.0, 0.0, -G), vec![plane(soft()), slab, body]).unwrap()
 }
 
@@ -213,6 +213,24 @@ fn roll(scene: &Scene, settings: Settings, steps: usize) -> (Simulator, Trajecto
         assert!(contacts.iter().all(|c| c.status == Status::Contact && c.distance < -2e-4));
     }
     (simulator, t)
+}
+
+#[test]
+fn backward_differences_of_three_steps_have_their_third_order_in_contact_from_an_exact_history() {
+    const STEPS: usize = 12_800;
+    for (name, scene) in [("plane", on_a_plane()), ("slab", on_a_slab())] {
+        let fine = roll(&scene, chart(Method::Dirk33), STEPS).1;
+        let errors = ladder(3).map(|n| {
+            let simulator =
+                Simulator::new(scene.clone(), chart(Method::Bdf3), vec![CONTACT / n as f64; n])
+                    .unwrap();
+            let history: Vec<_> = (0..3).map(|k| fine.path.state(k * STEPS / n).to_vec()).collect();
+            let end = simulator.run_from_history(&simulator.parameters(), &history).unwrap();
+            worst(end.path.state(n), fine.path.state(STEPS))
+        });
+        judge(&format!("{name} Bdf3 from three states, rotation"), &errors.map(|e| e[0]), 3);
+        judge(&format!("{name} Bdf3 from three states, translation"), &errors.map(|e| e[1]), 3);
+    }
 }
 
 /// Of all bodies.

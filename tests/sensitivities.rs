@@ -3,9 +3,10 @@
 mod common;
 
 use common::shapes::without_points;
-use common::{Final, cases, parameters, simulator, with_override};
+use common::{Final, cases, parameters, simulator, simulator_with, with_override};
 use osculate_contact::DissipationSchedule;
 use osculate_contact::params::ACTOR_SYMBOLS;
+use osculate_dynamics::RotationUpdate::{self, Chart, RateTensor};
 use osculate_dynamics::sensitivity::{adjoint, hessian, tangent};
 use osculate_dynamics::{Layout, Method, ParameterInfo, Parameters, Simulator};
 
@@ -55,9 +56,12 @@ fn adjoint_equals_tangent_for_every_parameter_method_and_schedule() {
     let mut overall = (0.0, String::new());
     for case in cases() {
         let case = if case.name == "stick" { with_override(case) } else { case };
-        for method in Method::ALL {
-            for schedule in DissipationSchedule::ALL {
-                let simulator = simulator(&case, method, schedule);
+        let rows = Method::ALL
+            .into_iter()
+            .flat_map(|method| DissipationSchedule::ALL.map(|schedule| (method, schedule)));
+        for (method, schedule) in rows {
+            for rotation in RotationUpdate::ALL {
+                let simulator = simulator_with(&case, method, schedule, rotation);
                 let p = parameters(&simulator);
                 let trajectory = simulator
                     .run(&p)
@@ -81,7 +85,7 @@ fn adjoint_equals_tangent_for_every_parameter_method_and_schedule() {
                     full[*i] = x;
                 }
                 let (error, path) = worst(&layout, &layout.values(&p), &reverse, &full);
-                let what = format!("{} {method:?} {schedule:?} {path}", case.name);
+                let what = format!("{} {method:?} {schedule:?} {rotation:?} {path}", case.name);
                 assert!(error < ADJOINT_IS_TANGENT, "{what}: {error:e}");
                 if error > overall.0 {
                     overall = (error, what);
@@ -136,14 +140,20 @@ fn adjoint_equals_richardson_differences_where_the_outcome_is_smooth() {
     let (mut judged, mut skipped) = (0, 0);
     let mut shapes = 0;
     let rows = [
-        (Method::BackwardEuler, DissipationSchedule::CurrentGeometry),
-        (Method::Bdf2, DissipationSchedule::Current),
-        (Method::Dirk22, DissipationSchedule::StageStart),
-        (Method::Bdf3, DissipationSchedule::CurrentGeometry),
+        (Method::BackwardEuler, DissipationSchedule::CurrentGeometry, RateTensor),
+        (Method::Bdf2, DissipationSchedule::Current, RateTensor),
+        (Method::Dirk22, DissipationSchedule::StageStart, RateTensor),
+        (Method::Bdf3, DissipationSchedule::CurrentGeometry, RateTensor),
+    ];
+    let charts = [
+        (Method::Bdf3, DissipationSchedule::Current, Chart),
+        (Method::Dirk33, DissipationSchedule::CurrentGeometry, Chart),
+        (Method::SymplecticDirk22, DissipationSchedule::StageStart, Chart),
     ];
     for (index, case) in cases().into_iter().enumerate() {
-        for (method, schedule) in [rows[index % 4], rows[(index + 1) % 4]] {
-            let simulator = simulator(&case, method, schedule);
+        let rows = [rows[index % 4], rows[(index + 1) % 4], charts[index % 3]];
+        for (method, schedule, rotation) in rows {
+            let simulator = simulator_with(&case, method, schedule, rotation);
             let p = parameters(&simulator);
             let trajectory = simulator.run(&p).unwrap();
             let layout = Layout::new(simulator.scene(), &p);
@@ -175,8 +185,11 @@ fn adjoint_equals_richardson_differences_where_the_outcome_is_smooth() {
                 let sort = kind(&layout.entries()[i]).1;
                 shapes += usize::from(sort == "vertex_" || sort == "node_");
                 let relative = (numeric - gradient[i]).abs() / unit;
-                let what =
-                    format!("{} {method:?} {schedule:?} {}", case.name, layout.entries()[i].path);
+                let what = format!(
+                    "{} {method:?} {schedule:?} {rotation:?} {}",
+                    case.name,
+                    layout.entries()[i].path
+                );
                 assert!(relative < 1e-7, "{what}: {} by differences {numeric}", gradient[i]);
                 if relative > overall.0 {
                     overall = (relative, what);
@@ -196,20 +209,22 @@ fn adjoint_equals_richardson_differences_where_the_outcome_is_smooth() {
 #[test]
 fn hessian_is_the_difference_of_the_adjoint_and_symmetric_where_smooth() {
     let mut overall = (0.0, String::new());
-    for (index, method, schedule) in [
-        (0, Method::Bdf2, DissipationSchedule::Current),
-        (1, Method::BackwardEuler, DissipationSchedule::CurrentGeometry),
-        (4, Method::Dirk22, DissipationSchedule::StageStart),
-        (7, Method::SymplecticDirk12, DissipationSchedule::Current),
-        (10, Method::Bdf2, DissipationSchedule::CurrentGeometry),
-        (11, Method::Bdf2, DissipationSchedule::StageStart),
-        (12, Method::Bdf2, DissipationSchedule::Current),
+    for (index, method, schedule, rotation) in [
+        (0, Method::Bdf2, DissipationSchedule::Current, RateTensor),
+        (1, Method::BackwardEuler, DissipationSchedule::CurrentGeometry, RateTensor),
+        (4, Method::Dirk22, DissipationSchedule::StageStart, RateTensor),
+        (7, Method::SymplecticDirk12, DissipationSchedule::Current, RateTensor),
+        (10, Method::Bdf2, DissipationSchedule::CurrentGeometry, RateTensor),
+        (11, Method::Bdf2, DissipationSchedule::StageStart, RateTensor),
+        (12, Method::Bdf2, DissipationSchedule::Current, RateTensor),
+        (0, Method::Bdf3, DissipationSchedule::CurrentGeometry, Chart),
+        (6, Method::SymplecticDirk22, DissipationSchedule::Current, Chart),
     ] {
         let mut case = cases().swap_remove(index);
         if index == 10 {
             case = without_points(case);
         }
-        let simulator = simulator(&case, method, schedule);
+        let simulator = simulator_with(&case, method, schedule, rotation);
         let mut p = parameters(&simulator);
         p.wrenches.clear();
         let trajectory = simulator.run(&p).unwrap();
@@ -266,7 +281,7 @@ fn hessian_is_the_difference_of_the_adjoint_and_symmetric_where_smooth() {
             }
         }
         println!(
-            "{} {method:?}: {judged} second derivatives judged, {skipped} not smooth on the stencil",
+            "{} {method:?} {rotation:?}: {judged} second derivatives judged, {skipped} not smooth on the stencil",
             case.name
         );
         assert!(judged > layout.len() * layout.len() / 4, "{judged} judged");
@@ -323,9 +338,16 @@ fn hessian_vector_product_is_the_hessian_times_the_vector() {
 
 #[test]
 fn checkpoints_give_the_same_bits() {
-    for method in [Method::BackwardEuler, Method::Bdf3, Method::Dirk33] {
+    for (method, rotation) in [
+        (Method::BackwardEuler, RateTensor),
+        (Method::Bdf3, RateTensor),
+        (Method::Dirk33, RateTensor),
+        (Method::Bdf3, Chart),
+        (Method::Dirk23, Chart),
+    ] {
         let case = &cases()[0];
-        let simulator = simulator(case, method, DissipationSchedule::CurrentGeometry);
+        let simulator =
+            simulator_with(case, method, DissipationSchedule::CurrentGeometry, rotation);
         let p = parameters(&simulator);
         let trajectory = simulator.run(&p).unwrap();
         let outcome = Final { steps: case.steps };

@@ -15,8 +15,8 @@ pub mod twin;
 use nalgebra::{Matrix3, Vector3};
 use osculate_contact::{ContactLaw, ContactParams, DissipationSchedule, PairOverride};
 use osculate_dynamics::{
-    Body, Kinematics, Method, NewtonSettings, Override, Parameters, Scene, Settings, Simulator,
-    Wrench, sensitivity::Outcome,
+    Body, Kinematics, Method, NewtonSettings, Override, Parameters, RotationUpdate, Scene,
+    Settings, Simulator, Wrench, sensitivity::Outcome,
 };
 use osculate_geometry::collider::Collider;
 use osculate_geometry::distance::MeshDistance;
@@ -180,8 +180,18 @@ pub fn cases() -> Vec<Case> {
 }
 
 pub fn simulator(case: &Case, method: Method, schedule: DissipationSchedule) -> Simulator {
+    simulator_with(case, method, schedule, RotationUpdate::default())
+}
+
+pub fn simulator_with(
+    case: &Case,
+    method: Method,
+    schedule: DissipationSchedule,
+    rotation: RotationUpdate,
+) -> Simulator {
     let settings = Settings {
         method,
+        rotation,
         law: ContactLaw { schedule, ..Default::default() },
         newton: NewtonSettings { tolerance: 1e-13, ..Default::default() },
         ..Default::default()
