@@ -171,6 +171,53 @@ fn backward_differences_follow_a_smooth_torque_at_their_order() {
     }
 }
 
+#[test]
+fn steady_spin_about_a_principal_axis_is_exact_with_every_method() {
+    let (spin, dt, steps) = (5.0, 0.02, 50);
+    let mass = MassProperties::cuboid(0.37, &Vector3::new(0.05, 0.04, 0.03)).unwrap();
+    let mut body = Body::dynamic("body", mass);
+    body.angular_velocity.z = spin;
+    let scene = Scene::new(Vector3::zeros(), vec![body]).unwrap();
+    for method in Method::ALL {
+        let simulator = Simulator::new(scene.clone(), chart(method), vec![dt; steps]).unwrap();
+        let t = simulator.run(&simulator.parameters()).unwrap();
+        for k in 0..=steps {
+            let y = &t.path.state(k)[0];
+            let turned = so3::exp(&Vector3::new(0.0, 0.0, spin * dt * k as f64));
+            assert!((y.rotation - turned).norm() < 1e-11, "{method:?} step {k}");
+            assert!((y.angular_velocity().z - spin).abs() < 1e-10, "{method:?} step {k}");
+        }
+    }
+}
+
+#[test]
+fn free_tumbling_keeps_angular_momentum_to_rounding_and_energy_to_the_order_of_the_method() {
+    for method in Method::ALL {
+        let n = expected(method);
+        let mut lost = 0.0_f64;
+        let errors = ladder(n).map(|steps| {
+            let dt = DURATION / steps as f64;
+            let simulator = Simulator::new(tumbling(), chart(method), vec![dt; steps]).unwrap();
+            let p = simulator.parameters();
+            let t = simulator.run(&p).unwrap();
+            let (first, last) = (t.path.state(0)[0], t.path.state(steps)[0]);
+            let spin =
+                last.rotation * inertia() * last.rotation.transpose() * last.angular_velocity();
+            // The momentum that is carried is that of the motion.
+            assert!((spin - last.momentum).norm() < 1e-14 * spin.norm());
+            lost = lost.max((last.momentum - first.momentum).norm() / first.momentum.norm());
+            let spinning = |y: &BodyState| y.momentum.dot(&y.angular_velocity());
+            (spinning(&last) / spinning(&first) - 1.0).abs()
+        });
+        println!("{method:?}: angular momentum off by {lost:.1e}");
+        assert!(lost < 1e-11, "{method:?}: {lost:e}");
+        // DIRK22 keeps it to its third order.
+        let slope = order(&errors);
+        println!("{method:?}: kinetic energy off by {:?} slope {slope:.3}", Sci(&errors));
+        assert!(slope > f64::from(n) - BAR, "{method:?}: slope {slope}, order {n}");
+    }
+}
+
 fn soft() -> ContactParams {
     ContactParams {
         friction: 0.3,

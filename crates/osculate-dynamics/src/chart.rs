@@ -42,7 +42,7 @@ impl<T: Scalar> Turn<T> {
         (start, now): (&Matrix3<T>, &Matrix3<T>),
         duration: f64,
     ) -> Self {
-        let from_base = |r: &Matrix3<T>| so3::log(&mat3::mul_transposed(r, base));
+        let from_base = |r: &Matrix3<T>| so3::log_between(base, r);
         Self { now: from_base(now), start: from_base(start), duration }
     }
 
@@ -140,7 +140,8 @@ impl<T: Scalar> BodyState<T> {
         -pulled.inertia
     }
 
-    /// As [`BodyState::set_stage_velocity`], with `ω = Jl(θ)(θ − θ⁰)/Δt` and the momentum.
+    /// As [`BodyState::set_stage_velocity`], with `ω = Jl(θ)(θ − θ⁰)/Δt` and the momentum `A ω`, to which it adds what stands there:
+    /// `−Δt r_θ`, which makes it `L⁰ + Δt τ` whatever the tolerance of the stage.
     pub(crate) fn set_chart_velocity(
         &mut self,
         base: &Matrix3<T>,
@@ -151,7 +152,9 @@ impl<T: Scalar> BodyState<T> {
         self.velocity = (self.center - start.center).map(|x| x / duration);
         let turn = Turn::new(base, (&start.rotation, &self.rotation), duration);
         self.rate = skew(&turn.spin());
+        let defect = self.momentum;
         self.set_momentum(inertia);
+        self.momentum += defect;
     }
 
     /// As [`BodyState::pull_stage_velocity`] for the chart, with the cotangents of start and base; returns that of `I`.

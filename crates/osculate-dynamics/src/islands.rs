@@ -240,7 +240,9 @@ fn solve_island(
     let stats = newton::solve(&mut problem, settings, how, &mut work);
     let stats = stats.map_err(|failure| failure.map(scene_unknown))?;
     let worst = nodes[problem.worst(work.residual()) / BLOCK] as usize;
-    Ok(Solved { now: work.now, stats, worst, plan, factors: IslandFactors { nodes, matrix } })
+    let mut now = std::mem::take(&mut work.now);
+    system.keep_defect(&island.unknown, stage.duration, work.residual(), &mut now);
+    Ok(Solved { now, stats, worst, plan, factors: IslandFactors { nodes, matrix } })
 }
 
 fn collect(solved: Vec<Solved>, plans: &mut Plans) -> StageSolution {

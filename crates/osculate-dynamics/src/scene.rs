@@ -117,11 +117,6 @@ impl Body {
         self.mass().is_some()
     }
 
-    /// Whether it never moves.
-    pub(crate) fn is_at_rest(&self) -> bool {
-        matches!(&self.kind, BodyKind::Static { motion } if motion.is_empty())
-    }
-
     /// Centre of mass in the local frame \[m\]; the origin for a static body.
     pub fn center(&self) -> Vector3<f64> {
         self.mass().map_or_else(Vector3::zeros, MassProperties::center_of_mass)

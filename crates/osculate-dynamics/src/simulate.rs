@@ -423,9 +423,11 @@ impl Simulator {
                     let mut problem = Rigid { system, part, stage, bodies, factors };
                     let how = (stage.duration, true);
                     let found = newton::solve(&mut problem, &settings, how, work);
-                    (found, problem.worst(work.residual()) / BLOCK)
+                    let worst = problem.worst(work.residual()) / BLOCK;
+                    now.copy_from_slice(&work.now);
+                    system.keep_defect(part.unknown, stage.duration, work.residual(), now);
+                    (found, worst)
                 });
-                now.copy_from_slice(&work.now);
                 (found.map_err(|f| self.failure(at, f))?, worst)
             } else {
                 let solution = islands::solve(system, stage, &settings, (plans, !*forgets), now);

@@ -116,7 +116,26 @@ pub fn left_jacobian_inverse<T: Scalar>(phi: &Vector3<T>) -> Matrix3<T> {
 /// Derivatives are those along rotations; a perturbation that leaves SO(3) is not projected.
 pub fn log<T: Scalar>(rotation: &Matrix3<T>) -> Vector3<T> {
     let q = to_quaternion(rotation);
-    let (w, v) = (q[0], Vector3::new(q[1], q[2], q[3]));
+    rotation_vector(q[0], &Vector3::new(q[1], q[2], q[3]))
+}
+
+/// Rotation vector \[rad\] that leads from one rotation to another, `log(R R_bᵀ)`, of the relative accuracy of `R − R_b`.
+///
+/// The antisymmetric part of `R R_bᵀ` is that of `(R − R_b) R_bᵀ`, whose terms are of the size of the rotation between them: values
+/// and derivatives that the two share do not cancel to rounding. Far apart it is [`log`].
+pub fn log_between<T: Scalar>(from: &Matrix3<T>, to: &Matrix3<T>) -> Vector3<T> {
+    let change = mat3::mul_transposed(&(to - from), from);
+    // 4 w² = 1 + tr(R R_bᵀ)
+    let square = change.trace() + 4.0;
+    if square < 3.0 {
+        return log(&mat3::mul_transposed(to, from));
+    }
+    let root = square.sqrt();
+    rotation_vector(root * 0.5, &scale(&axial(&change), -root.recip() * 0.5))
+}
+
+/// Rotation vector of the quaternion `(w, v)`, `w ≥ 0`.
+fn rotation_vector<T: Scalar>(w: T, v: &Vector3<T>) -> Vector3<T> {
     let square = v.dot(&v);
     let factor = if square < 0.01 * w.re() * w.re() {
         // atan(u)/u in u² = tan²(θ/2)
@@ -137,7 +156,7 @@ pub fn log<T: Scalar>(rotation: &Matrix3<T>) -> Vector3<T> {
         let sine = square.sqrt();
         sine.atan2(w) / sine
     };
-    scale(&v, factor * 2.0)
+    scale(v, factor * 2.0)
 }
 
 /// Unit quaternion `[w, x, y, z]` of a rotation matrix, `w ≥ 0`.
@@ -261,6 +280,32 @@ mod tests {
             }
             assert!((inverse * left_jacobian(&phi) - Matrix3::identity()).norm() < 1e-13);
         }
+    }
+
+    #[test]
+    fn logarithm_between_two_rotations_is_exact_where_they_are_near() {
+        let base = exp(&Vector3::new(0.4, -1.1, 0.7));
+        for angle in ANGLES {
+            let phi = axis() * angle;
+            let to = exp(&phi) * base;
+            let plain = log(&(to * base.transpose()));
+            assert!((log_between(&base, &to) - plain).norm() < 1e-14 * (1.0 + angle));
+            // Derivatives along the two rotations.
+            let turned = |r: &Matrix3<f64>| exp(&seeded(&Vector3::zeros())) * r.map(Jet::<3>::from);
+            let (still, moved) = (base.map(Jet::<3>::from), turned(&to));
+            let slopes = |l: Vector3<Jet<3>>| Matrix3::from_fn(|r, c| l[r].eps[c]);
+            if angle < 3.0 {
+                let inverse = left_jacobian_inverse(&phi);
+                assert!((slopes(log_between(&still, &moved)) - inverse).norm() < 2e-13);
+                let back = slopes(log_between(&turned(&base), &to.map(Jet::<3>::from)));
+                assert!((back + inverse.transpose()).norm() < 2e-13, "angle {angle}");
+            }
+        }
+        // A rotation to itself is none, to the bit; one turned by less than an ulp of 1 is found.
+        assert_eq!(log_between(&base, &base), Vector3::zeros());
+        let tiny = Vector3::new(0.0, 0.0, 1e-9);
+        let near = log_between(&base, &(exp(&tiny) * base));
+        assert!((near - tiny).norm() < 3e-16);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::build::Context;
 use super::error::FileError;
 use super::schema::Solver;
-use crate::{NewtonSettings, Settings};
+use crate::{InitialRate, NewtonSettings, RotationUpdate, Settings};
 use osculate_contact::{ContactLaw, DissipationSchedule};
 
 /// The most steps of a scene.
@@ -86,6 +86,10 @@ pub(super) fn settings(context: &Context<'_>, solver: &Solver) -> Result<Setting
     let tolerance = solver.tolerance;
     check("tolerance", tolerance, tolerance > 0.0 && tolerance < 1.0, "> 0 and < 1")?;
     check("iterations", iterations as f64, (1..=100_000).contains(&iterations), "1 to 100000")?;
+    if (solver.rotation, solver.initial_rate) == (RotationUpdate::Chart, InitialRate::FirstStep) {
+        let allowed = "skew with rotation = \"chart\", which has no rate tensor";
+        return Err(context.value("solver.initial_rate", "first-step", allowed));
+    }
     check("halvings", halvings as f64, halvings <= 60, "0 to 60")?;
     Ok(Settings {
         method: solver.method,

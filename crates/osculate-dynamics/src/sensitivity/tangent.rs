@@ -5,7 +5,7 @@ use crate::reduction::{JointStage, Reduction};
 use crate::simulate::{StageEnd, StageIndex};
 use crate::state::{BodyState, Kinematics};
 use crate::system::{Stage, System, lift_state};
-use crate::{Layout, Parameters, Path, RunError, Simulator, Trajectory};
+use crate::{Layout, Parameters, Path, RotationUpdate, RunError, Simulator, Trajectory};
 use nalgebra::Vector3;
 use osculate_math::{Jet, Scalar, mat3, so3};
 
@@ -86,6 +86,12 @@ fn differentiate<const M: usize>(
         if let Some(k) = *unknown {
             turn(&mut now[i], &residual[k..]);
         }
+    }
+    if system.rotation == RotationUpdate::Chart {
+        // At the derivative found the residual is zero but for rounding, which the momentum is rid of.
+        let at_end = Stage { now, ..*stage };
+        system.with_whole(&at_end, |part| system.residual(part, &at_end, residual));
+        system.keep_defect(&system.unknown, stage.duration, residual, now);
     }
 }
 

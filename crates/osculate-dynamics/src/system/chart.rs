@@ -9,7 +9,7 @@
 use super::{Inertial, Pair, Stage, System, SystemBar};
 use crate::RotationUpdate;
 use crate::chart::{Turn, pull_momentum, world_inertia};
-use crate::state::StateBar;
+use crate::state::{BodyState, StateBar};
 use nalgebra::{Matrix3, Vector3};
 use osculate_contact::DissipationSchedule;
 use osculate_contact::assembly::PairGradient;
@@ -20,6 +20,13 @@ use osculate_math::{Jet, Scalar, mat3, se3::Pose};
 fn turn<T: Scalar>(slot: usize, stage: &Stage<'_, T>) -> Turn<T> {
     let rotations = (&stage.start[slot].rotation, &stage.now[slot].rotation);
     Turn::new(&stage.base[slot].rotation, rotations, stage.duration)
+}
+
+/// A body at the end of a stage with its velocities.
+fn motion<T: Scalar>(slot: usize, stage: &Stage<'_, T>) -> Motion<T> {
+    let (now, start) = (&stage.now[slot], &stage.start[slot]);
+    let velocity = (now.center - start.center).map(|x| x / stage.duration);
+    Motion { pose: now.pose(), velocity, spin: turn(slot, stage).spin() }
 }
 
 impl<T: Scalar> System<'_, T> {
@@ -39,6 +46,23 @@ impl<T: Scalar> System<'_, T> {
         let a = world_inertia(&stage.now[slot].rotation, &body.inertia);
         let momentum = mat3::apply(&a, &turn(slot, stage).spin());
         (momentum - stage.start[slot].momentum).map(|x| x / stage.duration)
+    }
+
+    /// Leaves `−Δt r_θ` where the momentum of each body will be: what `A ω` misses of `L⁰ + Δt τ`.
+    pub(crate) fn keep_defect(
+        &self,
+        unknown: &[Option<usize>],
+        duration: f64,
+        residual: &[T],
+        now: &mut [BodyState<T>],
+    ) {
+        if self.rotation == RotationUpdate::Chart {
+            for (slot, unknown) in unknown.iter().enumerate() {
+                if let Some(at) = *unknown {
+                    now[slot].momentum = Vector3::from_fn(|i, _| residual[at + 3 + i] * -duration);
+                }
+            }
+        }
     }
 
     /// Its derivative along `exp(δθ) R`.
@@ -90,23 +114,10 @@ impl<T: Scalar> System<'_, T> {
         }
     }
 
-    /// A body at the end of a stage with its velocities.
-    fn motion(&self, body: usize, slot: usize, stage: &Stage<'_, T>) -> Motion<T> {
-        let (now, start) = (&stage.now[slot], &stage.start[slot]);
-        let spin = if self.scene.bodies[body].is_at_rest() {
-            // Exactly none, not the rounding of a logarithm.
-            Vector3::zeros()
-        } else {
-            turn(slot, stage).spin()
-        };
-        let velocity = (now.center - start.center).map(|x| x / stage.duration);
-        Motion { pose: now.pose(), velocity, spin }
-    }
-
     /// The stage-start pullback that makes `V_rel` the rate at the end of the stage.
     pub(super) fn carried_back(&self, pair: &Pair<T>, stage: &Stage<'_, T>) -> Pullback<T> {
         let [a, b] = pair.slots;
-        let (a, b) = (self.motion(pair.a, a, stage), self.motion(pair.b, b, stage));
+        let (a, b) = (motion(a, stage), motion(b, stage));
         Pullback::carried_back(&a, &b, self.bodies[pair.b].center, stage.duration)
     }
 
@@ -120,7 +131,7 @@ impl<T: Scalar> System<'_, T> {
         let duration = stage.duration;
         // Everything as seen from the collider, where it is now.
         let seeded = |body: usize, slot: usize, first: usize| {
-            let motion = self.motion(body, slot, stage);
+            let motion = motion(slot, stage);
             let v = |k: usize| Vector3::from_fn(|i, _| Jet::<12, T>::variable(T::zero(), k + i));
             let seen =
                 |v: &Vector3<T>| mat3::apply_transposed(&axes.rotation, v).map(Jet::constant);
@@ -154,7 +165,7 @@ impl<T: Scalar> System<'_, T> {
         gradient: &PairGradient<T>,
         bars: &mut SystemBar<T>,
     ) {
-        let motions = [pair.a, pair.b].map(|body| self.motion(body, body, stage));
+        let motions = [pair.a, pair.b].map(|body| motion(body, stage));
         let [a, b] = &motions;
         let (axes, dt) = (&b.pose.rotation, stage.duration);
         let apart = a.pose.position - b.pose.position;

@@ -245,6 +245,16 @@ fn undefined_schedule_and_two_forms_at_once_are_refused() {
 }
 
 #[test]
+fn unknown_update_of_rotations_and_one_that_has_no_initial_rate_are_refused() {
+    let unknown = "steps = 4\nrotation = 'quaternion'";
+    let rate = "steps = 4\nrotation = 'chart'\ninitial_rate = 'first-step'";
+    check(&[
+        ("steps = 4", unknown, 5, "solver.rotation:", &["quaternion", "`rate-tensor`, `chart`"]),
+        ("steps = 4", rate, 6, "solver.initial_rate:", &["first-step", "skew with rotation"]),
+    ]);
+}
+
+#[test]
 fn filters_of_unknown_layers_and_actors_and_circular_nesting_are_refused() {
     let filter = |lines: &str| format!("k = 1e9\n[[filter]]\n{lines}");
     let layer = filter("layers = ['robot', 'default']\nenable = false");
