@@ -42,7 +42,8 @@ fn scene(body: Body, ground: Body) -> Scene {
 /// The inertia of a body that does not turn.
 ///
 /// The rotational state of the model (rate `W` with its symmetric part, rotations combined through logarithms) is of
-/// first order in Δt with every method, `tests/conservation.rs`; orders are those of the translation.
+/// first order in Δt with every method, `tests/conservation.rs`; orders are those of the translation. The update in the chart has
+/// the order for both, `tests/rotation.rs`.
 fn without_turning(mut body: Body) -> Body {
     let mass = MassProperties::new(0.37, Vector3::zeros(), Matrix3::identity() * 1e9).unwrap();
     body.kind = BodyKind::Dynamic { mass };

@@ -203,14 +203,14 @@ fn free_tumbling_keeps_angular_momentum_to_rounding_and_energy_to_the_order_of_t
             let (first, last) = (t.path.state(0)[0], t.path.state(steps)[0]);
             let spin =
                 last.rotation * inertia() * last.rotation.transpose() * last.angular_velocity();
-            // The momentum that is carried is that of the motion.
-            assert!((spin - last.momentum).norm() < 1e-14 * spin.norm());
+            // The momentum that is carried is that of the motion, but for what Newton leaves of the residual.
+            assert!((spin - last.momentum).norm() < 1e-11 * spin.norm());
             lost = lost.max((last.momentum - first.momentum).norm() / first.momentum.norm());
             let spinning = |y: &BodyState| y.momentum.dot(&y.angular_velocity());
             (spinning(&last) / spinning(&first) - 1.0).abs()
         });
         println!("{method:?}: angular momentum off by {lost:.1e}");
-        assert!(lost < 1e-11, "{method:?}: {lost:e}");
+        assert!(lost < 1e-13, "{method:?}: {lost:e}");
         // DIRK22 keeps it to its third order.
         let slope = order(&errors);
         println!("{method:?}: kinetic energy off by {:?} slope {slope:.3}", Sci(&errors));

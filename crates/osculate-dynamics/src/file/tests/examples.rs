@@ -2,7 +2,7 @@
 
 use crate::file::{BuiltScene, SceneFile, Source};
 use crate::sensitivity::{adjoint, tangent};
-use crate::{Layout, Simulator};
+use crate::{Layout, RotationUpdate, Simulator};
 use std::path::{Path, PathBuf};
 
 fn folder() -> PathBuf {
@@ -51,6 +51,23 @@ fn documented_scenes_are_written_and_read_back_unchanged() {
         let (a, b) = (scene.build(&folder()).unwrap(), again.build(&folder()).unwrap());
         assert_eq!(a.simulator.scene(), b.simulator.scene());
         assert_eq!(a.parameters, b.parameters);
+    }
+}
+
+#[test]
+fn update_of_rotations_in_a_file_is_that_of_the_simulator() {
+    let path = scenes().remove(0);
+    let scene = SceneFile::read(&path).unwrap();
+    assert_eq!(scene.solver.rotation, RotationUpdate::RateTensor);
+    for rotation in RotationUpdate::ALL {
+        let mut scene = scene.clone();
+        scene.solver.rotation = rotation;
+        let text = scene.to_toml().unwrap();
+        let again = SceneFile::parse(&text, "again.toml").unwrap_or_else(|e| panic!("{e}"));
+        let built = again.build(&folder()).unwrap();
+        assert_eq!(built.simulator.settings().rotation, rotation);
+        let (simulator, parameters) = start(&built, 20);
+        assert_eq!(simulator.run(&parameters).unwrap().unconverged(), 0);
     }
 }
 
