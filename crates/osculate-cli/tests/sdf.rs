@@ -31,12 +31,17 @@ fn grid_is_measured_written_and_used_by_a_scene() {
         let (rms, largest) = (error(place, "rms_m"), error(place, "largest_m"));
         assert!(0.0 < rms && rms < largest && largest < 0.0055, "{place}: {rms}, {largest}");
     }
+    // What is continuous and what is not.
+    let of =
+        |name: &str, what: &str| report["interpolants"][name][what]["largest"].as_f64().unwrap();
+    assert!(of("trilinear", "jump_of_gradient") > 0.05);
+    assert!(of("tricubic", "jump_of_gradient") < 1e-4);
     for name in ["cube.grid", "cube_slices.png", "cube_slices.svg", "cube_sdf.json"] {
         assert!(folder.join(name).metadata().unwrap().len() > 100, "{name}");
     }
     let scene = "[solver]\ndt = 1e-3\nsteps = 20\n\
         [[actor]]\nname = 'base'\nstatic = true\nshape.mesh = 'cube.obj'\n\
-        collider = { sdf = { file = 'cube.grid', scale = 2 } }\n\
+        collider = { sdf = { file = 'cube.grid', scale = 2, interpolation = 'tricubic' } }\n\
         [[actor]]\nname = 'box'\nmass = 0.4\ncollider = 'none'\npose.position = [0, 0, 0.119]\n\
         shape.box = { half_extents = [0.02, 0.02, 0.02] }\n";
     write(&folder, "scene.toml", scene);

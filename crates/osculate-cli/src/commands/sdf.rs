@@ -1,10 +1,12 @@
 //! `osculate sdf`.
 
+mod interpolants;
+
 use crate::{CliError, Report, files};
 use clap::ValueEnum;
 use nalgebra::Vector3;
 use osculate_geometry::distance::MeshDistance;
-use osculate_geometry::grid::{GridParams, GridSdf, ResolutionMode};
+use osculate_geometry::grid::{GridParams, GridSdf, Interpolation, ResolutionMode};
 use osculate_geometry::import::{ImportOptions, read_mesh};
 use osculate_plot::{Axis, Slice, SliceFigure};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
@@ -19,8 +21,10 @@ const DRAWN: usize = 160;
 
 /// Build a signed distance grid from a mesh, say how good it is, and draw it.
 ///
-/// The grid holds exact distances at its nodes; between them it is trilinear. Its error is measured against the exact
-/// distance at random points: near the surface (within one cell) and in the whole grid. With --out, writes
+/// The grid holds exact distances at its nodes; between them it is trilinear, or tricubic. Its error is measured against
+/// the exact distance at random points: near the surface (within one cell) and in the whole grid. A table compares the two
+/// interpolants near the surface: error of value and gradient, jumps of the gradient from cell to cell, time of a query.
+/// With --out, writes
 ///
 ///   NAME.grid         the grid, to be used by scenes: collider = { sdf = { file = "NAME.grid" } }
 ///   NAME_slices.png   three planes through the middle, with the zero level (and .svg)
@@ -45,6 +49,9 @@ pub struct Args {
     /// Fewest cells along x, y, z. One number for all axes, or three: X,Y,Z
     #[arg(long, value_name = "CELLS", value_delimiter = ',', default_values_t = [6])]
     pub min_cells: Vec<usize>,
+    /// What is measured and drawn; the file holds the nodes, and a scene says what is between them
+    #[arg(long, value_enum, default_value = "trilinear")]
+    pub interpolation: Between,
     /// How far the grid extends beyond the mesh (m)
     #[arg(long, value_name = "METRES", default_value_t = 0.005)]
     pub padding: f64,
@@ -69,6 +76,23 @@ pub enum Mode {
     SmallestEdge,
     MeanEdge,
     Explicit,
+}
+
+/// Names of the interpolants.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+#[expect(missing_docs, reason = "the interpolants of the grid, by name")]
+pub enum Between {
+    Trilinear,
+    Tricubic,
+}
+
+impl From<Between> for Interpolation {
+    fn from(between: Between) -> Self {
+        match between {
+            Between::Trilinear => Self::Trilinear,
+            Between::Tricubic => Self::Tricubic,
+        }
+    }
 }
 
 impl From<Mode> for ResolutionMode {
@@ -114,9 +138,11 @@ pub fn run(args: &Args) -> Result<Report, CliError> {
     params.extent(&mesh)?;
     let exact = MeshDistance::new(&mesh)?;
     let begin = Instant::now();
-    let grid = GridSdf::of_distance(&exact, &params)?;
+    let grid = GridSdf::of_distance(&exact, &params)?.interpolated(args.interpolation.into());
     let seconds = begin.elapsed().as_secs_f64();
-    let error = errors(&exact, &grid);
+    let points = points(&exact, &grid);
+    let error = points.each_ref().map(|p| Errors::of(&exact, &grid, p));
+    let (both, table) = interpolants::compare(&exact, &grid, &points[0]);
     let (cells, h, bounds) = (grid.cells(), grid.spacing(), grid.bounds());
     let mut json = json!({
         "mesh": args.mesh,
@@ -129,6 +155,8 @@ pub fn run(args: &Args) -> Result<Report, CliError> {
         "upper_m": <[f64; 3]>::from(bounds.upper),
         "bytes": grid.bytes(),
         "seconds": seconds,
+        "interpolation": grid.interpolation().name(),
+        "interpolants": both,
         "error_near_the_surface": error[0].json(),
         "error_in_the_grid": error[1].json(),
         "warnings": repairs,
@@ -136,7 +164,7 @@ pub fn run(args: &Args) -> Result<Report, CliError> {
     let mut text = format!(
         "{} triangles, {} × {} × {} cells of {:.4} × {:.4} × {:.4} mm, {:.1} MB, built in {seconds:.2} s\n\
          error near the surface: {}\n\
-         error in the grid:      {}",
+         error in the grid:      {}\n\n{}",
         exact.mesh().triangles().len(),
         cells[0],
         cells[1],
@@ -147,6 +175,7 @@ pub fn run(args: &Args) -> Result<Report, CliError> {
         grid.bytes() as f64 * 1e-6,
         error[0].text(),
         error[1].text(),
+        table.trim_end(),
     );
     for repair in &repairs {
         text.push_str(&format!("\nwarning: {repair}"));
@@ -183,8 +212,8 @@ impl Errors {
     }
 }
 
-/// Errors near the surface, and in the whole grid, at the same random points every time.
-fn errors(exact: &MeshDistance, grid: &GridSdf) -> [Errors; 2] {
+/// Points (m) near the surface, and in the whole grid: the same every time.
+fn points(exact: &MeshDistance, grid: &GridSdf) -> [Vec<Vector3<f64>>; 2] {
     let mut random = StdRng::seed_from_u64(1);
     let mut unit = || random.random::<f64>();
     let mesh = exact.mesh();
@@ -204,7 +233,7 @@ fn errors(exact: &MeshDistance, grid: &GridSdf) -> [Errors; 2] {
     let inside: Vec<_> = (0..CHECKS)
         .map(|_| lower + size.component_mul(&Vector3::new(unit(), unit(), unit())))
         .collect();
-    [Errors::of(exact, grid, &near), Errors::of(exact, grid, &inside)]
+    [near, inside]
 }
 
 fn write(

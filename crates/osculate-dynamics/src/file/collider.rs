@@ -96,13 +96,14 @@ fn grid(
     let made = match (&field.file, &resolved.mesh) {
         (Some(path), _) => {
             let alone = SdfField {
+                interpolation: field.interpolation,
                 scale: field.scale,
                 rounding: field.rounding,
                 file: field.file.clone(),
                 ..SdfField::default()
             };
             if *field != alone {
-                let allowed = "scale and rounding beside file, or no file";
+                let allowed = "interpolation, scale and rounding beside file, or no file";
                 return Err(context.value(at, "grid parameters beside file", allowed));
             }
             let found = format!("'{}'", path.display());
@@ -122,6 +123,7 @@ fn grid(
             return Err(context.value(at, "a grid without triangles", allowed));
         }
     };
+    let made = made.interpolated(field.interpolation);
     scaled(context, &Collider::grid(made), (field.scale, field.rounding), at)
 }
 

@@ -1,7 +1,7 @@
 //! Distance fields that come from the triangles of a shape.
 
-use super::names::ResolutionName;
-use osculate_geometry::grid::{GridParams, ResolutionMode};
+use super::names::{InterpolationName, ResolutionName};
+use osculate_geometry::grid::{GridParams, Interpolation, ResolutionMode};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -18,6 +18,9 @@ pub struct SdfField {
     pub min_cells: [usize; 3],
     /// How far the grid extends beyond the shape \[m\], ≥ 0.
     pub padding: f64,
+    /// What Φ is between the nodes, also of a file.
+    #[serde(with = "InterpolationName")]
+    pub interpolation: Interpolation,
     /// How many times as large \[–\], > 0.
     pub scale: f64,
     /// How far the surface is moved outwards \[m\], ≥ 0.
@@ -38,6 +41,7 @@ impl Default for SdfField {
             delta,
             min_cells,
             padding,
+            interpolation: Interpolation::default(),
             scale: 1.0,
             rounding: 0.0,
             file: None,

@@ -4,7 +4,7 @@ use crate::impulse::{FrictionMode, Gyroscopic};
 use crate::{InitialRate, Method, OnFailure, RotationUpdate};
 use osculate_contact::impulse::FrictionCombine;
 use osculate_contact::{DissipationSchedule, FrictionRamp};
-use osculate_geometry::grid::ResolutionMode;
+use osculate_geometry::grid::{Interpolation, ResolutionMode};
 use osculate_geometry::quadrature::TriangleRule;
 use serde::{Deserialize, Serialize};
 
@@ -65,6 +65,13 @@ pub(super) enum GyroscopicName {
     Midpoint,
     Explicit,
     Off,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Interpolation", rename_all = "kebab-case")]
+pub(super) enum InterpolationName {
+    Trilinear,
+    Tricubic,
 }
 
 #[derive(Serialize, Deserialize)]
