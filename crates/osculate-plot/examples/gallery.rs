@@ -140,7 +140,7 @@ fn bowl(axis: Axis, range: (f64, f64), estimate: f64, steepness: (f64, f64)) -> 
         _ => Verdict::Interval { lower, upper },
     };
     let losses = values.iter().map(|v| loss(*v)).collect();
-    ParameterProfile { axis, values, losses, estimate, verdict }
+    ParameterProfile { axis, values, losses, estimate, verdict, top: None }
 }
 
 fn parameters() -> Vec<ParameterProfile> {

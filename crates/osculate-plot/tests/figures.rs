@@ -91,6 +91,7 @@ fn profile(losses: Vec<f64>, verdict: Verdict) -> ParameterProfile {
         losses,
         estimate: 3000.0,
         verdict,
+        top: None,
     }
 }
 
@@ -163,6 +164,20 @@ fn profiles_name_their_verdicts() {
     }
     let nine = profiles(vec![profile(bowl(), Verdict::LowerBound(lower)); 9]);
     check("profile_nine", |p| nine.save(p), None, &["bound only"]);
+}
+
+/// One loss far above the others made the panel flat.
+#[test]
+fn far_losses_of_a_profile_are_cut_off_with_a_note() {
+    let mut losses = bowl();
+    losses[0] = 40.0;
+    let verdict = Verdict::Point { lower: 1000.0, upper: 9000.0 };
+    let far = ParameterProfile { top: Some(0.2), ..profile(losses, verdict) };
+    check("profile_far", |p| profiles(vec![far.clone()]).save(p), None, &["1 above, up to 40"]);
+    let near = ParameterProfile { top: Some(0.2), ..profile(bowl(), verdict) };
+    profiles(vec![near]).save(&path("profile_near.svg")).expect("SVG");
+    let document = fs::read_to_string(path("profile_near.svg")).expect("text");
+    assert!(!document.contains("above, up to"));
 }
 
 #[test]

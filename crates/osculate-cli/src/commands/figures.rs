@@ -2,7 +2,7 @@
 
 use crate::CliError;
 use osculate_fit::fit::Fit;
-use osculate_fit::identify::Verdict;
+use osculate_fit::identify::{Profile, Verdict};
 use osculate_fit::parameter::Scale;
 use osculate_fit::report::Report;
 use osculate_math::so3;
@@ -117,6 +117,7 @@ fn profiles(report: &Report, fit: &Fit) -> Option<ProfileFigure> {
                 losses: p.losses.clone(),
                 estimate: p.best,
                 verdict,
+                top: top(p),
             })
         })
         .collect();
@@ -126,6 +127,16 @@ fn profiles(report: &Report, fit: &Fit) -> Option<ProfileFigure> {
         threshold: None,
         parameters,
     })
+}
+
+/// The largest loss that matters: of the values that are not excluded, and of the first excluded one a side.
+fn top(profile: &Profile) -> Option<f64> {
+    let best = profile.values.iter().position(|x| *x >= profile.best)?;
+    let n = profile.values.len();
+    let first = |mut side: Box<dyn Iterator<Item = usize>>| side.find(|&i| profile.excess[i] > 1.0);
+    let ends = [first(Box::new((0..best).rev())), first(Box::new(best..n))];
+    let inside = (0..n).filter(|&i| profile.excess[i] <= 1.0);
+    inside.chain(ends.into_iter().flatten()).map(|i| profile.losses[i]).reduce(f64::max)
 }
 
 /// Blocks of the toss with the lowest, the median and the highest loss.

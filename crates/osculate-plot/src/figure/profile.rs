@@ -22,6 +22,11 @@ const LOSS: Stroke = Stroke { colour: BLUE, width: 1.8, dash: &[] };
 const ESTIMATE: Stroke = Stroke { colour: VERMILION, width: 2.0, dash: &[] };
 const THRESHOLD: Stroke = Stroke { colour: GREY, width: 1.4, dash: &[7.0, 4.0] };
 
+/// A loss this many times as far from the least as the part to show is far.
+const FAR: f64 = 6.0;
+/// Where some are, the axis reaches this many times as far.
+const ROOM: f64 = 2.0;
+
 /// What the data say about a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
@@ -80,6 +85,9 @@ pub struct ParameterProfile {
     pub estimate: f64,
     /// What the data say about it.
     pub verdict: Verdict,
+    /// Loss up to which the panel shows the profile at least. Where others lie so far above that this part would look
+    /// flat, they are cut off and counted in a note; `None` shows all.
+    pub top: Option<f64>,
 }
 
 /// Loss along each parameter: one panel per parameter with the estimate as a line and the 95 %
@@ -156,7 +164,9 @@ impl ProfileFigure {
             return Err(PlotError::empty(format!("profile of `{name}`")));
         }
         let x = drawn.iter().map(|p| p.0).chain([parameter.estimate]);
-        let y = drawn.iter().map(|p| p.1).chain(self.threshold);
+        let cut = parameter.cut().unwrap_or(f64::INFINITY);
+        let y = drawn.iter().map(|p| p.1).filter(|y| *y <= cut);
+        let y = y.chain(self.threshold).chain(parameter.cut());
         let ranges = Range::around(x, x_scale).zip(Range::around(y, y_scale));
         ranges.ok_or_else(|| PlotError::empty(format!("profile of `{name}`")))
     }
@@ -185,6 +195,10 @@ impl ProfileFigure {
         panel.dots(scene, &points, 2.2, LOSS.colour);
         panel.bottom(scene, &ticks, &parameter.axis.title());
         panel.left(scene, side, margin);
+        if let Some(note) = parameter.note() {
+            let place = (frame.left + 6.0, frame.top + 10.0);
+            scene.text(Label::new(note, place, TICK).left());
+        }
         let y = frame.top - HEAD_RISE;
         let verdict = parameter.verdict.label();
         let label = Label::new(verdict, (frame.right, y), LABEL).right();
@@ -208,6 +222,28 @@ impl ProfileFigure {
 }
 
 impl ParameterProfile {
+    /// The drawable losses.
+    fn usable(&self) -> impl Iterator<Item = f64> + Clone {
+        self.losses.iter().copied().filter(|y| usable(*y))
+    }
+
+    /// Where the axis of the losses ends, if far values are cut off.
+    fn cut(&self) -> Option<f64> {
+        let top = self.top.filter(|y| usable(*y))?;
+        let least = self.usable().reduce(f64::min)?;
+        let height = top - least;
+        let far = |y: f64| y - least > FAR * height;
+        (height > 0.0 && self.usable().any(far)).then_some(least + ROOM * height)
+    }
+
+    /// What is cut off.
+    fn note(&self) -> Option<String> {
+        let cut = self.cut()?;
+        let above = self.usable().filter(|y| *y > cut);
+        let largest = above.clone().fold(f64::NEG_INFINITY, f64::max);
+        Some(format!("{} above, up to {}", above.count(), short(largest)))
+    }
+
     /// Estimate with its interval, or the bound.
     fn summary(&self) -> String {
         let unit = &self.axis.unit;
