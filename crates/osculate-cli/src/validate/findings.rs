@@ -174,7 +174,8 @@ fn csv(figure: &LineFigure, experiment: &str) -> String {
     );
     for series in &figure.series {
         for (x, y) in series.x.iter().zip(&series.y) {
-            text += &format!("\"{}\",{x:?},{y:?}\n", series.name);
+            // Adding zero takes the sign from a zero.
+            text += &format!("\"{}\",{:?},{:?}\n", series.name, x + 0.0, y + 0.0);
         }
     }
     text

@@ -1,4 +1,4 @@
-//! The CSV files. Numbers are the shortest that read back to the same bits.
+//! The CSV files. Numbers are the shortest that read back to the same value; zeros have no sign.
 
 use super::{Run, total};
 use nalgebra::Vector3;
@@ -19,7 +19,8 @@ pub(super) fn push(text: &mut String, cells: impl IntoIterator<Item = String>) {
 }
 
 pub(super) fn numbers<'a>(x: impl IntoIterator<Item = &'a f64>) -> Vec<String> {
-    x.into_iter().map(|x| format!("{x:?}")).collect()
+    // Adding zero takes the sign from a zero: -0.0 reads as a number of its own.
+    x.into_iter().map(|x| format!("{:?}", x + 0.0)).collect()
 }
 
 /// Motion of a body's local frame after some steps.
