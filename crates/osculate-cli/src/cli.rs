@@ -1,9 +1,9 @@
 //! The command line.
 
-use crate::CliError;
 use crate::commands::Command;
 use crate::console::{self, Console};
 use clap::{Arg, CommandFactory, FromArgMatches, Parser};
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// Differentiable simulation of rigid bodies in compliant contact, and identification of contact
@@ -48,7 +48,47 @@ fn parse() -> Cli {
         if number { arg.allow_negative_numbers(true) } else { arg }
     };
     let command = Cli::command().mut_subcommands(|c| c.mut_args(negative));
-    Cli::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit())
+    let matches = command.get_matches_from(joined(std::env::args_os()));
+    Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+}
+
+/// `--step -1e-3` as `--step=-1e-3`: the parser takes a negative exponent for an unknown option.
+fn joined(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let text = |a: &OsString| a.to_str().unwrap_or_default().to_owned();
+    let number = |x: &str| x.split(',').all(|x| x.parse::<f64>().is_ok());
+    let mut all: Vec<OsString> = Vec::new();
+    for argument in arguments {
+        let (value, option) = (text(&argument), all.last().map(text).unwrap_or_default());
+        let takes = option.starts_with("--") && option.len() > 2 && !option.contains('=');
+        match all.last_mut() {
+            Some(last) if takes && value.starts_with('-') && number(&value) => {
+                last.push("=");
+                last.push(&argument);
+            }
+            _ => all.push(argument),
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn negative_numbers_of_any_form_are_values_of_the_option_before_them() {
+        let list = |x: &[&str]| x.iter().map(OsString::from).collect::<Vec<_>>();
+        for (given, read) in [
+            (&["a", "--step", "-1e-3"][..], &["a", "--step=-1e-3"][..]),
+            (&["--delta", "-1e-3,2,-4", "x"], &["--delta=-1e-3,2,-4", "x"]),
+            (&["--e=1", "-1e-3"], &["--e=1", "-1e-3"]),
+            (&["--step", "1e-3", "--json"], &["--step", "1e-3", "--json"]),
+            (&["--", "-1"], &["--", "-1"]),
+            (&["--step", "-x"], &["--step", "-x"]),
+        ] {
+            assert_eq!(joined(list(given).into_iter()), list(read));
+        }
+    }
 }
 
 /// Parses the arguments, runs, prints; the exit code is documented in `--help`.
@@ -59,12 +99,13 @@ pub fn main() -> ExitCode {
         console.print(&report)?;
         Ok(u8::from(!report.agrees))
     });
-    // An interrupted command still says what it found.
+    // A command that was interrupted, or could not write where it should, still says what it found.
     let outcome = match outcome {
-        Err(CliError::Interrupted { folder, report }) => {
-            console.print(&report).and_then(|()| Err(CliError::Interrupted { folder, report }))
-        }
-        other => other,
+        Err(error) => match error.report() {
+            Some(report) => console.print(report).and_then(|()| Err(error)),
+            None => Err(error),
+        },
+        done => done,
     };
     ExitCode::from(outcome.unwrap_or_else(|error| {
         console::print_error(&error);

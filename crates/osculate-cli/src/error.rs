@@ -93,6 +93,9 @@ pub enum CliError {
     /// A fit that was interrupted; its report says what was found so far.
     #[error("interrupted: the best point so far is in {}", folder.display())]
     Interrupted { folder: PathBuf, report: Box<Report> },
+    /// Results that could not be written where they should and were written elsewhere.
+    #[error("{source}; what was computed is in {}", folder.display())]
+    Elsewhere { folder: PathBuf, source: Box<CliError>, report: Box<Report> },
     /// A parameter that the scene does not have, or whose value is at the edge of its range.
     #[error("no parameter '{found}' that can change to both sides, there are: {known}")]
     UnknownParameter { found: String, known: String },
@@ -119,6 +122,14 @@ impl CliError {
                 1
             }
             _ => 2,
+        }
+    }
+
+    /// What was found all the same.
+    pub(crate) fn report(&self) -> Option<&Report> {
+        match self {
+            Self::Interrupted { report, .. } | Self::Elsewhere { report, .. } => Some(report),
+            _ => None,
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::CliError;
 use std::fs::{self, File};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The bytes of a file.
 ///
@@ -30,6 +30,38 @@ pub fn write(path: &Path, content: &[u8]) -> Result<(), CliError> {
     })
 }
 
+/// Writes files into a folder, and where that fails all of them into one of the system's temporary folder.
+///
+/// # Errors
+/// Why the first failed, with the folder that has them; none where that fails too.
+pub fn write_or_rescue(
+    folder: &Path,
+    files: &[(&str, &[u8])],
+) -> Result<(), (CliError, Option<PathBuf>)> {
+    let all = |folder: &Path| {
+        files.iter().try_for_each(|(name, content)| write(&folder.join(name), content))
+    };
+    all(folder).map_err(|error| {
+        let rescue = std::env::temp_dir().join(format!("osculate-{}", std::process::id()));
+        let saved = create_folder(&rescue).and_then(|()| all(&rescue)).is_ok();
+        (error, saved.then_some(rescue))
+    })
+}
+
+/// Refuses a folder in which something stands where a file is to be written.
+///
+/// # Errors
+/// With the path.
+pub fn check_free(folder: &Path, names: &[&str]) -> Result<(), CliError> {
+    match names.iter().map(|name| folder.join(name)).find(|path| path.is_dir()) {
+        Some(path) => {
+            let source = std::io::Error::other("it is a folder; move it, or name another --out");
+            Err(CliError::io("write", &path, source))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Makes a folder and those above it.
 ///
 /// # Errors
@@ -49,4 +81,26 @@ pub fn list(path: &Path) -> Result<Vec<std::path::PathBuf>, CliError> {
         entries.map(|e| e.map(|e| e.path())).collect::<Result<Vec<_>, _>>().map_err(fail)?;
     paths.sort();
     Ok(paths)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The report of a long fit was lost where a folder stood in its place.
+    #[test]
+    fn files_that_cannot_be_written_are_rescued() {
+        let folder = std::env::temp_dir().join(format!("osculate-rescue-{}", std::process::id()));
+        create_folder(&folder.join("report.json")).unwrap();
+        assert!(check_free(&folder, &["summary.txt", "report.json"]).is_err());
+        let files = [("report.json", &b"{}"[..]), ("summary.txt", &b"one"[..])];
+        let (error, rescue) = write_or_rescue(&folder, &files).unwrap_err();
+        assert!(error.to_string().contains("report.json"), "{error}");
+        let rescue = rescue.unwrap();
+        for (name, content) in files {
+            assert_eq!(read(&rescue.join(name)).unwrap(), content);
+        }
+        fs::remove_dir_all(&rescue).unwrap();
+        fs::remove_dir_all(&folder).unwrap();
+    }
 }

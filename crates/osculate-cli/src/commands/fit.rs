@@ -56,6 +56,7 @@ pub fn run(args: &Args, console: &Console) -> Result<Report, CliError> {
     let out = args.out.clone().unwrap_or(beside);
     // The destination is made first: a long fit must not end at a folder that cannot be written.
     files::create_folder(&out)?;
+    files::check_free(&out, &["report.json", "summary.txt"])?;
     let interrupted = interrupt_flag();
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(args.threads.unwrap_or(0))
@@ -71,8 +72,18 @@ pub fn run(args: &Args, console: &Console) -> Result<Report, CliError> {
     let summary = report.summary();
     let json = serde_json::to_value(&report)
         .map_err(|source| CliError::Json { path: out.join("report.json"), source })?;
-    files::write(&out.join("report.json"), format!("{json:#}\n").as_bytes())?;
-    files::write(&out.join("summary.txt"), summary.as_bytes())?;
+    let document = format!("{json:#}\n");
+    let written = [("report.json", document.as_bytes()), ("summary.txt", summary.as_bytes())];
+    if let Err((source, rescue)) = files::write_or_rescue(&out, &written) {
+        let Some(folder) = rescue else { return Err(source) };
+        let found =
+            Report { text: summary, json: json!({ "out": folder, "report": json }), agrees: true };
+        return Err(CliError::Elsewhere {
+            folder,
+            source: Box::new(source),
+            report: Box::new(found),
+        });
+    }
     if !args.no_figures {
         figures::write(&out.join("figures"), &report, &fitted)?;
     }
