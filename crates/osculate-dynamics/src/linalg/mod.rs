@@ -3,6 +3,8 @@
 pub(crate) mod blocks;
 pub(crate) mod dense;
 pub(crate) mod elimination;
+mod order;
 
 pub(crate) use blocks::BlockMatrix;
-pub(crate) use elimination::{BlockFactors, Elimination};
+pub(crate) use elimination::BlockFactors;
+pub(crate) use order::Elimination;
