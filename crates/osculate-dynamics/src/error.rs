@@ -7,6 +7,14 @@ use osculate_geometry::GeometryError;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SceneError {
+    /// Steps of a method with a memory cannot be halved.
+    #[error(
+        "steps of {method} cannot be halved: its coefficients are for steps of one length; allowed: one-step methods"
+    )]
+    Memory {
+        /// Its name.
+        method: String,
+    },
     /// A number of a body is outside its range.
     #[error("body '{body}': {field} is {found}, allowed: {allowed}")]
     Body {
@@ -136,6 +144,12 @@ pub enum StepError {
         pivot: usize,
         /// The body.
         body: String,
+    },
+    /// The caller asked to stop.
+    #[error("interrupted at step {step}")]
+    Interrupted {
+        /// Index of the step, from 0.
+        step: usize,
     },
     /// A state or a force is not finite.
     #[error("step {step}, stage {stage}: the motion of body '{body}' is not finite")]

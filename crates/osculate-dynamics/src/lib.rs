@@ -16,6 +16,7 @@ mod contacts;
 mod error;
 mod factors;
 pub mod file;
+mod halving;
 mod history;
 pub mod import;
 pub mod impulse;
@@ -36,6 +37,7 @@ mod system;
 
 pub use contacts::{ContactRecord, Energies};
 pub use error::{SceneError, StepError};
+pub use halving::Halved;
 pub use integrator::Method;
 pub use layout::{Layout, ParameterInfo};
 pub use newton::{NewtonSettings, OnFailure, StageStats};

@@ -16,6 +16,8 @@ use nalgebra::Matrix3;
 use osculate_contact::ContactLaw;
 use osculate_math::{Scalar, norm, se3::Pose, so3};
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The velocity state that an angular velocity sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -207,6 +209,8 @@ pub struct Trajectory {
     pub stats: Vec<StageStats>,
     /// Whether the factors of a large scene are dropped.
     forgets: bool,
+    /// Once true, the roll-out stops.
+    interrupt: Option<Arc<AtomicBool>>,
     work: (Workspace<Vec<BodyState>>, Bodies),
     plans: Plans,
     scratch: Vec<BodyState>,
@@ -221,6 +225,12 @@ impl Trajectory {
     /// Memory for a roll-out of which no derivative is wanted: it drops the factors of large scenes.
     pub fn without_factors() -> Self {
         Self { forgets: true, ..Self::default() }
+    }
+
+    /// The same memory; once `flag` is true, a roll-out into it stops with [`StepError::Interrupted`].
+    #[must_use]
+    pub fn interrupted_by(self, flag: Arc<AtomicBool>) -> Self {
+        Self { interrupt: Some(flag), ..self }
     }
 
     /// Whether the trajectory can be differentiated: it holds the factors of its stages.
@@ -380,7 +390,8 @@ impl Simulator {
     ) -> Result<(), RunError> {
         let (n, stages) = (system.solved(), range.len() * self.settings.method.stages());
         let small = system.is_small();
-        let Trajectory { path, factors, stats, work, plans, scratch, forgets } = trajectory;
+        let Trajectory { path, factors, stats, work, plans, scratch, forgets, interrupt } =
+            trajectory;
         path.first_step = range.start;
         factors.unknowns = n;
         factors.islands.clear();
@@ -394,6 +405,9 @@ impl Simulator {
         let mut first = true;
         let mut tree_work = None;
         let solve = |at: StageIndex, stage: &Stage<'_, f64>, end: StageEnd<'_, f64>| {
+            if interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+                return Err(StepError::Interrupted { step: at.step });
+            }
             let now = end.bodies;
             if n == 0 {
                 stats.push(StageStats { converged: true, ..Default::default() });
