@@ -4,7 +4,7 @@ use crate::Report;
 use osculate_contact::ContactError;
 use osculate_dynamics::file::FileError;
 use osculate_dynamics::impulse::ImpulseRunError;
-use osculate_dynamics::{RunError, SceneError};
+use osculate_dynamics::{RunError, SceneError, StepError};
 use osculate_fit::certificate::CertificateError;
 use osculate_fit::experiment::ExperimentError;
 use osculate_fit::impact::ImpactError;
@@ -111,6 +111,11 @@ impl CliError {
     /// 1 where a roll-out failed, 130 after an interrupt, else 2: the input is not valid.
     pub fn exit_code(&self) -> u8 {
         match self {
+            Self::Stopped { source, .. }
+                if matches!(**source, RunError::Step(StepError::Interrupted { .. })) =>
+            {
+                130
+            }
             Self::Stopped { .. } => 1,
             Self::Interrupted { .. } => 130,
             Self::Config { source, .. } => source.exit_code(),

@@ -8,6 +8,7 @@ mod console;
 pub mod crosscheck;
 mod error;
 pub mod files;
+mod interrupt;
 mod names;
 mod table;
 pub mod validate;

@@ -284,3 +284,33 @@ fn tractions_of_every_pair_that_touched_are_drawn_where_asked() {
     let output = osculate(&["simulate", &scene, "--out", out, "--at", "5"]);
     assert_refused(&output, 2, &["--figures"]);
 }
+
+/// Ctrl-C in a long simulation wrote nothing.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_simulation_writes_what_it_has_and_ends_with_130() {
+    let folder = scratch("interrupted_simulation");
+    // Tens of thousands of samples: it would take minutes.
+    let scene = "[solver]\ndt = 1e-3\nsteps = 50000\n\
+        [[actor]]\nname = 'ground'\nstatic = true\n\
+        shape.plane = { normal = [0, 0, 1] }\n\
+        [[actor]]\nname = 'ball'\nmass = 0.4\npose.position = [0, 0, 0.0999]\n\
+        shape.icosphere = { radius = 0.1, subdivisions = 5 }\ncollider = 'none'\n";
+    write(&folder, "scene.toml", scene);
+    let (scene, out) = (folder.join("scene.toml"), folder.join("out"));
+    let run = std::process::Command::new(env!("CARGO_BIN_EXE_osculate"))
+        .args(["simulate", scene.to_str().unwrap(), "--out", out.to_str().unwrap()])
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    let sent = std::process::Command::new("kill").args(["-INT", &run.id().to_string()]).status();
+    assert!(sent.unwrap().success());
+    let output = run.wait_with_output().unwrap();
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(130), "{message}");
+    assert!(message.contains("interrupted at step"), "{message}");
+    let rows = std::fs::read_to_string(out.join("trajectory.csv")).unwrap();
+    assert!(rows.lines().count() > 2);
+    assert!(!rows.contains("-0.0,"), "zeros have no sign");
+}

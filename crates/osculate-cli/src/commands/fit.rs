@@ -1,15 +1,14 @@
 //! `osculate fit`.
 
 use super::figures;
-use crate::{CliError, Console, Report, files};
+use crate::{CliError, Console, Report, files, interrupt};
 use osculate_fit::experiment::Experiment;
 use osculate_fit::fit::Progress;
 use osculate_fit::recording::{Dataset, Part};
 use osculate_fit::report;
 use serde_json::json;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 /// Identify parameters from recordings, with error bars and figures.
 #[derive(Debug, clap::Args)]
@@ -57,7 +56,7 @@ pub fn run(args: &Args, console: &Console) -> Result<Report, CliError> {
     // The destination is made first: a long fit must not end at a folder that cannot be written.
     files::create_folder(&out)?;
     files::check_free(&out, &["report.json", "summary.txt"])?;
-    let interrupted = interrupt_flag();
+    let interrupted = interrupt::flag();
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(args.threads.unwrap_or(0))
         .build()
@@ -96,19 +95,6 @@ pub fn run(args: &Args, console: &Console) -> Result<Report, CliError> {
         return Err(CliError::Interrupted { folder: out, report: Box::new(found) });
     }
     Ok(found)
-}
-
-/// Set by the first Ctrl-C; the second one ends the program with 130.
-fn interrupt_flag() -> Arc<AtomicBool> {
-    let flag = Arc::new(AtomicBool::new(false));
-    let shared = Arc::clone(&flag);
-    // Where a handler cannot be set (a second fit in one process), Ctrl-C ends the program as usual.
-    let _ = ctrlc::set_handler(move || {
-        if shared.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-    });
-    flag
 }
 
 /// One bar over all starts and stages.

@@ -4,11 +4,12 @@ mod impulse;
 mod tables;
 mod tractions;
 
-use crate::{CliError, Report, console, files, table};
+use crate::{CliError, Report, console, files, interrupt, table};
 use osculate_dynamics::file::{BuiltScene, SceneFile};
 use osculate_dynamics::{ContactRecord, Energies, RunError, Trajectory};
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Simulate a scene and write its motion, contacts, energies and solver statistics.
 ///
@@ -27,7 +28,7 @@ use std::path::PathBuf;
 /// A scene of the impulse model (solver.model = "impulse") has contact points and impulses (N s) in contacts.csv, sweeps
 /// in solver.csv, no contact energy and no forces.csv.
 ///
-/// Where a step fails, what was computed before is written, warnings go to standard error, and the error names the step
+/// Where a step fails or Ctrl-C is pressed (exit code 130), what was computed before is written, warnings go to standard error, and the error names the step
 /// and the body.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
@@ -43,12 +44,18 @@ pub struct Args {
     /// Draw them at this step (counted from 1) instead
     #[arg(long, value_name = "STEP", requires = "figures")]
     pub at: Option<usize>,
+    /// Halve a step that does not converge, again and again, at most so many times. Rows are then those of the grid that
+    /// was needed (see t), a warning says which steps were cut, and every cut rolls out from the start again. One-step
+    /// methods only
+    #[arg(long, value_name = "MOST", value_parser = clap::value_parser!(u32).range(1..=30))]
+    pub halve: Option<u32>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   osculate simulate docs/examples/sliding_block.toml --out /tmp/block
   osculate simulate docs/examples/cube_toss.toml --out /tmp/toss --json
+  osculate simulate docs/examples/cube_toss.toml --out /tmp/toss --halve 4
   osculate simulate docs/examples/sliding_block.toml --out /tmp/block --figures --at 20";
 
 /// Runs it.
@@ -56,16 +63,15 @@ Examples:
 /// # Errors
 /// Where the scene is not valid, a step fails or a file cannot be written.
 pub fn run(args: &Args) -> Result<Report, CliError> {
-    let scene = SceneFile::load(&args.scene)?;
+    let mut scene = SceneFile::load(&args.scene)?;
     if let Some(simulator) = &scene.impulse {
         return impulse::run(args, &scene, simulator);
     }
-    let mut trajectory = Trajectory::default();
-    let outcome = scene.simulator.run_into(&scene.parameters, &mut trajectory);
+    let (trajectory, cuts, outcome) = roll_out(args, &mut scene)?;
     if let Err(RunError::Scene(error)) = outcome {
         return Err(error.into());
     }
-    let run = Run::new(&scene, &trajectory)?;
+    let run = Run::new(&scene, &trajectory, cuts)?;
     let motion =
         tables::trajectory(scene.simulator.scene(), &run.times[..=run.steps], |step, body| {
             tables::motion(&run, step, body)
@@ -104,12 +110,40 @@ pub fn run(args: &Args) -> Result<Report, CliError> {
     Ok(report)
 }
 
+/// The motion, which steps were cut into how many, and why it ended early. A scene whose steps were cut is replaced by that
+/// on the grid that was needed.
+fn roll_out(
+    args: &Args,
+    scene: &mut BuiltScene,
+) -> Result<(Trajectory, Vec<(usize, usize)>, Result<(), RunError>), CliError> {
+    let interrupted = interrupt::flag();
+    let fresh = || Trajectory::default().interrupted_by(Arc::clone(&interrupted));
+    if let Some(most) = args.halve {
+        match scene.simulator.run_halving(&scene.parameters, most, fresh()) {
+            Ok(halved) => {
+                (scene.simulator, scene.parameters) = (halved.simulator, halved.parameters);
+                let cuts = halved.substeps.iter().enumerate().filter(|(_, n)| **n > 1);
+                let cuts = cuts.map(|(step, n)| (step + 1, *n)).collect();
+                return Ok((halved.trajectory, cuts, Ok(())));
+            }
+            Err(RunError::Scene(error)) => return Err(error.into()),
+            // What converges on the grid that was asked for is written below.
+            Err(error) => console::print_warning(&format!("halving did not help: {error}")),
+        }
+    }
+    let mut trajectory = fresh();
+    let outcome = scene.simulator.run_into(&scene.parameters, &mut trajectory);
+    Ok((trajectory, Vec::new(), outcome))
+}
+
 /// A roll-out, whole or up to the step that failed.
 pub(super) struct Run<'a> {
     scene: &'a BuiltScene,
     trajectory: &'a Trajectory,
     /// Completed steps.
     steps: usize,
+    /// Steps that were cut, from 1, and into how many.
+    cuts: Vec<(usize, usize)>,
     times: Vec<f64>,
     energies: Vec<Energies>,
     /// What touched at the end of each step.
@@ -117,7 +151,11 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(scene: &'a BuiltScene, trajectory: &'a Trajectory) -> Result<Self, CliError> {
+    fn new(
+        scene: &'a BuiltScene,
+        trajectory: &'a Trajectory,
+        cuts: Vec<(usize, usize)>,
+    ) -> Result<Self, CliError> {
         let steps = trajectory.path.steps().end.saturating_sub(1);
         let energies = (0..=steps)
             .map(|k| scene.simulator.energies(trajectory, &scene.parameters, k))
@@ -125,7 +163,8 @@ impl<'a> Run<'a> {
         let contacts = (0..steps)
             .map(|k| scene.simulator.contacts(trajectory, &scene.parameters, k))
             .collect::<Result<_, _>>()?;
-        Ok(Self { scene, trajectory, steps, times: scene.simulator.times(), energies, contacts })
+        let times = scene.simulator.times();
+        Ok(Self { scene, trajectory, steps, cuts, times, energies, contacts })
     }
 }
 
@@ -163,6 +202,7 @@ fn report(args: &Args, run: &Run<'_>) -> Report {
             "out": args.out,
             "steps": run.steps,
             "time_s": run.times[run.steps],
+            "cut_steps": run.cuts.iter().map(|(step, n)| json!({ "step": step, "into": n })).collect::<Vec<_>>(),
             "bodies": bodies,
             "energy_start_J": energy(&first),
             "energy_end_J": energy(&last),
@@ -184,7 +224,21 @@ fn warnings(run: &Run<'_>) -> Vec<String> {
     let stages = run.trajectory.stats.len();
     let solver = (unconverged > 0)
         .then(|| format!("{unconverged} of {stages} stages did not converge: see solver.csv"));
-    solver.into_iter().chain(run.scene.warnings.iter().map(ToString::to_string)).collect()
+    let into = |(step, n): &(usize, usize)| format!("step {step} into {n}");
+    let cuts = (!run.cuts.is_empty()).then(|| {
+        let list: Vec<String> = run.cuts.iter().take(10).map(into).collect();
+        let more = if run.cuts.len() > 10 { ", …" } else { "" };
+        let count = run.cuts.len();
+        format!(
+            "{count} steps of the scene did not converge and were cut: {}{more}",
+            list.join(", ")
+        )
+    });
+    solver
+        .into_iter()
+        .chain(cuts)
+        .chain(run.scene.warnings.iter().map(ToString::to_string))
+        .collect()
 }
 
 /// Pose of each dynamic body at the end, for JSON and as rows of a table.
