@@ -7,6 +7,11 @@ use osculate_geometry::GeometryError;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SceneError {
+    /// Links start a stage where their joints put them, not in the chart of the step.
+    #[error(
+        "rotation \"chart\" is for scenes without joints; allowed with joints: \"rate-tensor\""
+    )]
+    ChartOfJoints,
     /// Steps of a method with a memory cannot be halved.
     #[error(
         "steps of {method} cannot be halved: its coefficients are for steps of one length; allowed: one-step methods"

@@ -1,6 +1,6 @@
 //! What there is: bodies, gravity, and which of them may touch.
 
-use crate::layout::Layout;
+use crate::layout::{Counts, Layout};
 use crate::{Articulation, FreeShape, SceneError};
 use nalgebra::{Matrix3, Vector3};
 use osculate_contact::{ContactParams, PairOverride};
@@ -311,7 +311,7 @@ impl Scene {
         if !self.bodies.iter().any(named) {
             return Ok(());
         }
-        let layout = Layout::with_wrenches(self, 0);
+        let layout = Layout::with_counts(self, &Counts::default());
         let mut seen = BTreeSet::new();
         match layout.entries().iter().find(|e| !seen.insert(&e.path)) {
             Some(entry) => Err(SceneError::DuplicatePath { path: entry.path.clone() }),

@@ -266,6 +266,9 @@ impl Simulator {
             let found = settings.newton.tolerance;
             return Err(SceneError::Number { field: "newton tolerance", found, allowed: "> 0" });
         }
+        if settings.rotation == RotationUpdate::Chart && scene.articulation.is_some() {
+            return Err(SceneError::ChartOfJoints);
+        }
         Ok(Self { scene, settings, durations })
     }
 

@@ -227,6 +227,16 @@ impl<T: Scalar> ArticulatedModel<T> {
         &mut self.links[i].joint.placement
     }
 
+    /// Offset of link `i` from its moved joint frame, to seed or to change it. Nothing is checked.
+    pub fn offset_mut(&mut self, i: usize) -> &mut Pose<T> {
+        &mut self.links[i].joint.offset
+    }
+
+    /// Closure `i`, to seed or to change its numbers. Nothing is checked.
+    pub fn closure_mut(&mut self, i: usize) -> &mut LoopClosure<T> {
+        &mut self.closures[i]
+    }
+
     /// Armature of the joint of link `i`, to seed or to change it. Nothing is checked.
     pub fn armature_mut(&mut self, i: usize) -> &mut [T] {
         let dofs = self.links[i].joint.kind.dofs();

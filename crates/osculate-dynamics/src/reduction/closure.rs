@@ -61,6 +61,15 @@ impl<T: Scalar> Spring<T> {
         [moved.x, moved.y, moved.z, turned.x, turned.y, turned.z]
     }
 
+    /// `k |g|²/2 + d |g − g⁰|²/(2Δt)` \[J\].
+    fn potential(&self, now: &[Pose<T>; 2], start: &[Pose<T>; 2], duration: f64) -> T {
+        let pairs = self.gap(now).into_iter().zip(self.gap(start));
+        pairs.fold(T::zero(), |sum, (g, g0)| {
+            let moved = g - g0;
+            sum + self.stiffness * g * g * 0.5 + self.damping * moved * moved * (0.5 / duration)
+        })
+    }
+
     /// Forces and torques on the two bodies, as they stand in the residual.
     fn residual(&self, now: &[Pose<T>; 2], start: &[Pose<T>; 2], duration: f64) -> [T; BOTH] {
         let gap = self.lift(Jet::<BOTH, T>::constant).gap(&seeded(now));
@@ -144,6 +153,15 @@ impl<T: Scalar> Reduction<T> {
                 }
             }
         }
+    }
+
+    /// Their incremental potential \[J\].
+    pub(super) fn closure_potential(&self, stage: &Stage<'_, T>) -> T {
+        let one = |closure: &LoopClosure<T>| {
+            let (now, start) = (self.poses(closure, stage.now), self.poses(closure, stage.start));
+            self.spring(closure).potential(&now, &start, stage.duration)
+        };
+        self.model.closures().iter().fold(T::zero(), |sum, closure| sum + one(closure))
     }
 
     /// Writes their Jacobian.

@@ -212,12 +212,17 @@ impl Equations for Tree<'_, '_> {
     }
 
     fn has_potential(&self) -> bool {
-        // The laws of the joints are forces; the residual norm decides about steps.
-        false
+        self.system.has_potential(self.stage) && self.reduction.joints_have_potential(&self.joints)
     }
 
-    fn potential(&self, _now: &ReducedPoint) -> Option<f64> {
-        None
+    fn potential(&self, now: &ReducedPoint) -> Option<f64> {
+        if !self.has_potential() {
+            return None;
+        }
+        let at = Stage { now: &now.bodies, ..*self.stage };
+        let joints = JointStage { now: &now.configuration, ..self.joints };
+        let own = self.reduction.joint_potential(&joints, self.stage.duration);
+        Some(self.system.potential(self.part, &at)? + own + self.reduction.closure_potential(&at))
     }
 
     fn rounding(&self, now: &ReducedPoint) -> f64 {

@@ -2,20 +2,18 @@
 //!
 //! ```text
 //! v = (q ⊖ q⁰)/Δt
-//! r = I_a (v − v⁰)/Δt + (c + τ(V) ρ'(V)/V) v + limits − drive − effort
-//! τ(V)   = τ_c + τ_s exp(−(V/V_s)²)                   V = |v|, ρ the friction ramp of contacts
-//! limit  = ±(k g + d (g − g⁰)/Δt),   g = max(q − q_max, 0) or max(q_min − q, 0)
-//! drive  = clamp(effort + k_p (target − q) + k_d (target velocity − v))
+//! r = I_a (v − v⁰)/Δt − (friction + limits + drive) − effort
 //! ```
 //!
-//! Friction of a spherical joint is on the norm of its velocity; a free joint has it of its translation and of its rotation.
+//! The laws are those of [`JointLaws`]. Friction of a spherical joint is on the norm of its velocity; a free joint has it of its
+//! translation and of its rotation.
 
 use super::state::{pull_difference, stage_rates, turns};
 use super::{JointStage, Reduction};
-use crate::articulated::{Joint, JointDrive, JointKind, JointLaws, JointLimits};
+use crate::articulated::{CoordinateStage, Joint, JointKind, JointLaws};
 use nalgebra::Matrix3;
-use osculate_contact::FrictionRamp;
 use osculate_math::{Jet, Scalar, so3};
+use std::ops::Range;
 
 /// Degrees of freedom of a joint at most.
 const MOST: usize = 6;
@@ -108,6 +106,10 @@ struct Motion<T> {
 }
 
 impl<T: Scalar> Motion<T> {
+    fn coordinate(&self, duration: f64) -> CoordinateStage<T> {
+        CoordinateStage { position: self.position[0], start: self.position[1], duration }
+    }
+
     fn lift<U: Scalar>(&self, f: impl Fn(T) -> U) -> Motion<U> {
         Motion {
             position: self.position.map(&f),
@@ -121,7 +123,6 @@ impl<T: Scalar> Motion<T> {
 #[derive(Clone, Copy, Debug)]
 struct Terms<T> {
     dofs: usize,
-    /// The ranges whose velocities have one norm.
     free: bool,
     armature: [T; MOST],
     laws: JointLaws<T>,
@@ -134,47 +135,41 @@ fn residual<T: Scalar>(terms: &Terms<T>, x: &Motion<T>, duration: f64) -> [T; MO
     for k in 0..n {
         r[k] = terms.armature[k] * (x.rate[k] - x.start_rate[k]) / duration;
     }
-    let parts = if terms.free { [0..3, 3..6] } else { [0..n, n..n] };
-    for part in parts {
-        let factor = friction(terms, &x.rate[part.clone()]);
+    for part in terms.parts() {
+        let square = x.rate[part.clone()].iter().fold(T::zero(), |sum, &v| sum + v * v);
+        let resistance = terms.laws.friction.resistance(square);
         for k in part {
-            r[k] += x.rate[k] * factor;
+            r[k] += x.rate[k] * resistance;
         }
     }
-    let [q, start] = x.position;
-    if let Some(l) = &terms.laws.limits {
-        let none = T::zero();
-        for (sign, bound) in [(1.0, l.upper), (-1.0, l.lower)] {
-            let beyond = |q: T| if (q - bound) * sign > 0.0 { (q - bound) * sign } else { none };
-            let gap = beyond(q);
-            if gap > 0.0 {
-                let force = l.stiffness * gap + l.damping * (gap - beyond(start)) / duration;
-                r[0] += force * sign;
-            }
-        }
+    if let Some(limits) = &terms.laws.limits {
+        r[0] -= limits.force(&x.coordinate(duration));
     }
-    if let Some(d) = &terms.laws.drive {
-        r[0] -= drive(d, q, x.rate[0]);
+    if let Some(drive) = &terms.laws.drive {
+        r[0] -= drive.force(x.position[0], x.rate[0]);
     }
     r
 }
 
-/// Friction over velocity.
-fn friction<T: Scalar>(terms: &Terms<T>, rate: &[T]) -> T {
-    let f = &terms.laws.friction;
-    let square = rate.iter().fold(T::zero(), |sum, &v| sum + v * v);
-    let extra = f.stiction_extra * (-square / (f.stribeck_speed * f.stribeck_speed)).exp();
-    let ramp = FrictionRamp::C1.slope_over_speed(square, f.falloff_speed);
-    f.viscous + (f.coulomb + extra) * ramp
-}
-
-fn drive<T: Scalar>(d: &JointDrive<T>, q: T, v: T) -> T {
-    let effort = d.effort + d.stiffness * (d.target - q) + d.damping * (d.target_velocity - v);
-    match d.effort_limit {
-        Some(limit) if effort > limit => limit,
-        Some(limit) if effort < -limit => -limit,
-        _ => effort,
+/// Incremental potential of the laws and rotors of a joint \[J\], without applied forces. Rotors of a joint with several axes
+/// have none on its rotations: see [`Reduction::joints_have_potential`].
+fn potential<T: Scalar>(terms: &Terms<T>, x: &Motion<T>, duration: f64) -> T {
+    let mut sum = T::zero();
+    for k in 0..terms.dofs {
+        let gained = x.rate[k] - x.start_rate[k];
+        sum += terms.armature[k] * gained * gained * 0.5;
     }
+    for part in terms.parts() {
+        let square = x.rate[part].iter().fold(T::zero(), |sum, &v| sum + v * v);
+        sum += terms.laws.friction.dissipation(square) * duration;
+    }
+    if let Some(limits) = &terms.laws.limits {
+        sum += limits.potential(&x.coordinate(duration));
+    }
+    if let Some(drive) = &terms.laws.drive {
+        sum += drive.potential(&x.coordinate(duration));
+    }
+    sum
 }
 
 /// Cotangents of what the joints are made of.
@@ -241,6 +236,32 @@ impl<T: Scalar> Reduction<T> {
             *r -= *effort;
         }
         out
+    }
+
+    /// Whether the forces of the joints are the gradient of a potential: not where a rotor or an applied force acts on a
+    /// rotation about several axes.
+    pub(super) fn joints_have_potential(&self, stage: &JointStage<'_, T>) -> bool {
+        let turns = |link: usize| match self.model.links()[link].joint.kind {
+            JointKind::Free => 3..6,
+            JointKind::Spherical => 0..3,
+            _ => 0..0,
+        };
+        let zero = |x: &T| x.re().abs() <= 0.0;
+        (0..self.model.links().len()).all(|link| {
+            let first = self.model.joint_dofs(link).start;
+            let armature = &self.model.links()[link].joint.armature;
+            turns(link).all(|k| zero(&armature[k]) && stage.efforts.get(first + k).is_none_or(zero))
+        })
+    }
+
+    /// Their incremental potential \[J\].
+    pub(super) fn joint_potential(&self, stage: &JointStage<'_, T>, duration: f64) -> T {
+        let mut sum = T::zero();
+        self.for_each_joint(stage, duration, |_, terms, motion| {
+            sum += potential(terms, motion, duration);
+        });
+        let moved = stage.now.difference(&stage.start.configuration);
+        stage.efforts.iter().zip(moved).fold(sum, |sum, (e, x)| sum - *e * x)
     }
 
     /// Adds their derivative by increments of the positions.
@@ -332,6 +353,11 @@ impl<T: Scalar> Reduction<T> {
 }
 
 impl<T: Scalar> Terms<T> {
+    /// Degrees of freedom whose velocities have one norm.
+    fn parts(&self) -> [Range<usize>; 2] {
+        if self.free { [0..3, 3..6] } else { [0..self.dofs, 0..0] }
+    }
+
     fn lift<U: Scalar>(&self, f: impl Fn(T) -> U) -> Terms<U> {
         Terms {
             dofs: self.dofs,
@@ -351,9 +377,4 @@ impl<T: Scalar> Terms<T> {
         }
         out
     }
-}
-
-/// No limits on either side, to be overwritten.
-pub(crate) fn no_limits() -> JointLimits {
-    JointLimits::new(f64::NEG_INFINITY, f64::INFINITY)
 }

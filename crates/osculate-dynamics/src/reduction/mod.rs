@@ -23,7 +23,9 @@ pub use articulation::{Articulation, ArticulationError, LinkJoint};
 pub use state::{ArticulationParameters, JointState};
 
 pub(crate) use equations::{TreeProblem, TreeWork};
-pub(crate) use pull::TreeBar;
+pub(crate) use joint_terms::{NUMBERS, number_mut, numbers};
+pub(crate) use matrix::LinkMatrix;
+pub(crate) use pull::{Power, StageForce, TreeBar};
 pub(crate) use state::JointBar;
 
 use crate::articulated::{ArticulatedModel, Configuration, TreeKinematics};

@@ -9,10 +9,10 @@
 
 use super::Outcome;
 use super::collect::Collector;
+use super::joints::{JointSweep, StageMatrix, joint_stage};
 use super::observe::Observer;
 use crate::factors::StageFactors;
 use crate::integrator::{MOST, Tableau};
-use crate::linalg::BlockMatrix;
 use crate::linalg::blocks::BLOCK;
 use crate::state::{BodyState, StateBar};
 use crate::system::{Stage, System, SystemBar};
@@ -26,7 +26,7 @@ pub(crate) trait SweepScalar: Scalar {
     /// Solves `Kᵀ x = b` in place; `matrix` gives `K` with its derivatives, where it has any.
     fn solve_transposed(
         factors: StageFactors<'_>,
-        matrix: impl FnOnce() -> BlockMatrix<Self>,
+        matrix: impl FnOnce() -> StageMatrix<Self>,
         b: &mut [Self],
     );
 }
@@ -34,7 +34,7 @@ pub(crate) trait SweepScalar: Scalar {
 impl SweepScalar for f64 {
     fn solve_transposed(
         factors: StageFactors<'_>,
-        _matrix: impl FnOnce() -> BlockMatrix<f64>,
+        _matrix: impl FnOnce() -> StageMatrix<f64>,
         b: &mut [f64],
     ) {
         factors.solve_transposed(b);
@@ -45,19 +45,27 @@ impl<const N: usize> SweepScalar for Jet<N> {
     /// `λ = K⁻ᵀ b`, `λ' = K⁻ᵀ (b' − K'ᵀ λ)`.
     fn solve_transposed(
         factors: StageFactors<'_>,
-        matrix: impl FnOnce() -> BlockMatrix<Self>,
+        matrix: impl FnOnce() -> StageMatrix<Self>,
         b: &mut [Self],
     ) {
         let mut lambda: Vec<f64> = b.iter().map(|x| x.re).collect();
         factors.solve_transposed(&mut lambda);
-        matrix().for_each(|row, column, block| {
-            for (i, line) in block.chunks_exact(BLOCK).enumerate() {
-                let l = lambda[BLOCK * row + i];
-                for (x, k) in b[BLOCK * column..].iter_mut().zip(line) {
-                    (0..N).for_each(|e| x.eps[e] -= k.eps[e] * l);
-                }
+        let mut subtract = |column: usize, line: &[Self], l: f64| {
+            for (x, k) in b[column..].iter_mut().zip(line) {
+                (0..N).for_each(|e| x.eps[e] -= k.eps[e] * l);
             }
-        });
+        };
+        match matrix() {
+            StageMatrix::Blocks(matrix) => matrix.for_each(|row, column, block| {
+                for (i, line) in block.chunks_exact(BLOCK).enumerate() {
+                    subtract(BLOCK * column, line, lambda[BLOCK * row + i]);
+                }
+            }),
+            StageMatrix::Dense(matrix) => {
+                let rows = matrix.chunks_exact(lambda.len().max(1));
+                rows.zip(&lambda).for_each(|(line, &l)| subtract(0, line, l));
+            }
+        }
         b.iter_mut().for_each(|x| x.re = 0.0);
         factors.solve_transposed(b);
         for (x, l) in b.iter_mut().zip(&lambda) {
@@ -182,6 +190,8 @@ pub(crate) struct Sweep<'s, T, O> {
     value: T,
     lambda: Vec<T>,
     scratch: Scratch<T>,
+    /// Of the joints, where the scene has any.
+    pub(super) joints: Option<JointSweep<'s, T>>,
     observer: Observer<T>,
 }
 
@@ -204,12 +214,14 @@ impl<'s, T: SweepScalar, O: Outcome> Sweep<'s, T, O> {
             value: T::zero(),
             lambda: vec![T::zero(); system.unknowns],
             scratch: Scratch::default(),
+            joints: JointSweep::new(system, parameters.articulation.as_ref()),
             observer: Observer::default(),
         }
     }
 
     /// Adds the outcome's own cotangent of the state after `step` steps.
-    fn observe(&mut self, step: usize, states: &[BodyState<T>], into: usize) {
+    fn observe(&mut self, step: usize, path: &Path<T>, into: usize) {
+        let states = path.state(step);
         if !self.outcome.observes(step) {
             return;
         }
@@ -229,13 +241,16 @@ impl<'s, T: SweepScalar, O: Outcome> Sweep<'s, T, O> {
             bar.rate += so3::skew(&v(9)).map(|x| x * 0.5);
             self.total.center[i] -= state.rotation.transpose() * v(0);
         }
+        if let Some(joints) = &mut self.joints {
+            joints.observe(path.joints(step), &mut self.bars[into], into);
+        }
     }
 
     /// Pulls one step back, from the state after `step + 1` steps to those it started from.
     pub(crate) fn step_back(&mut self, step: usize, path: &Path<T>, factors: &Trajectory) {
         if !self.started {
             self.started = true;
-            self.observe(step + 1, path.state(step + 1), 0);
+            self.observe(step + 1, path, 0);
         }
         let tableau = self.simulator.settings().method.tableau(step + 1);
         let (nb, stages) = (self.system.bodies.len(), tableau.stages);
@@ -248,6 +263,9 @@ impl<'s, T: SweepScalar, O: Outcome> Sweep<'s, T, O> {
         star.clear();
         star.extend((0..nb).map(|b| star_state(path, step, &tableau, b)));
         self.end_of_step(step, &tableau, path, &mut out, (star, star_bars, end_bars));
+        if let Some(joints) = &mut self.joints {
+            joints.end_of_step(step, &tableau, path);
+        }
         for stage in (0..stages).rev() {
             zero_bars(start_bars, nb);
             let ends = &mut end_bars[stage * nb..(stage + 1) * nb];
@@ -267,10 +285,13 @@ impl<'s, T: SweepScalar, O: Outcome> Sweep<'s, T, O> {
             base.add(&base_bars[b]);
             self.bars[0][b].add(&base);
         }
+        if let Some(joints) = &mut self.joints {
+            joints.start_of_step(step, &tableau, path);
+        }
         zero_bars(&mut out, nb);
         self.bars.push_back(out);
         self.scratch = memory;
-        self.observe(step, path.state(step), 0);
+        self.observe(step, path, 0);
     }
 
     /// From the cotangents of the state at the end of a step to those of its stage ends and of its base.
@@ -318,7 +339,9 @@ impl<'s, T: SweepScalar, O: Outcome> Sweep<'s, T, O> {
         let duration = tableau.duration[stage] * self.simulator.durations()[step];
         let dynamic = self.parameters.wrenches.len() / self.simulator.steps();
         let wrenches = &self.parameters.wrenches[step * dynamic..(step + 1) * dynamic];
-        let at = Stage { now, start, base: path.state(step), duration, wrenches, joints: None };
+        let articulation = self.parameters.articulation.as_ref();
+        let joints = joint_stage(self.simulator, articulation, path, (step, stage));
+        let at = Stage { now, start, base: path.state(step), duration, wrenches, joints };
         for (b, unknown) in self.system.unknown.iter().enumerate() {
             if let Some(k) = *unknown {
                 self.pull_velocity(b, &at, (end_bars, start_bars, base_bars));
@@ -328,11 +351,26 @@ impl<'s, T: SweepScalar, O: Outcome> Sweep<'s, T, O> {
                 }
             }
         }
-        let matrix = || self.system.whole_matrix(&at);
-        T::solve_transposed(factors.factors(step, stage), matrix, &mut self.lambda);
+        let factors = factors.factors(step, stage);
+        let joint_start = match (&mut self.joints, path.joint_stage(step, stage)) {
+            (Some(joints), Some((_, end))) => {
+                let (system, lambda) = ((self.system, &at), &mut self.lambda);
+                Some(joints.solve(system, (stage, end), factors, lambda))
+            }
+            _ => {
+                let matrix = || StageMatrix::Blocks(self.system.whole_matrix(&at));
+                T::solve_transposed(factors, matrix, &mut self.lambda);
+                None
+            }
+        };
         self.total.step = step;
         let bars = (&mut *start_bars, &mut *base_bars);
         self.system.pull_residual(&at, &self.lambda, bars, &mut self.total);
+        if let (Some(joints), Some(mut bar)) = (&mut self.joints, joint_start) {
+            let bars = (&*end_bars, &mut *start_bars);
+            joints.pull((&at, step), &self.lambda, bars, &mut bar);
+            joints.start_of_stage((step, stage), &tableau, path, &bar);
+        }
         for (b, unknown) in self.system.unknown.iter().enumerate() {
             if unknown.is_none() {
                 // A body at rest has one pose: that of the start is that of the end.
@@ -360,7 +398,10 @@ impl<'s, T: SweepScalar, O: Outcome> Sweep<'s, T, O> {
     }
 
     /// Outcome and gradient, once every step has been pulled back.
-    pub(crate) fn finish(self, path: &Path<T>) -> (T, Vec<T>) {
+    pub(crate) fn finish(mut self, path: &Path<T>) -> (T, Vec<T>) {
+        if let (Some(joints), Some(initial)) = (&mut self.joints, path.joints(0)) {
+            joints.initial(self.simulator, initial, &mut self.bars[0]);
+        }
         debug_assert!(path.first_state == 0, "the sweep ends at the initial state");
         let gradient = Collector::new(&self).collect();
         (self.value, gradient)

@@ -2,8 +2,9 @@
 
 use super::Outcome;
 use super::adjoint::{Sweep, SweepScalar};
+use super::joints::{JointSweep, pull_rate};
 use crate::chart::pull_momentum;
-use crate::layout::{INERTIA, Place};
+use crate::layout::{Counts, INERTIA, Place};
 use crate::shape::ShapeBar;
 use crate::{Body, Layout, RotationUpdate};
 use nalgebra::{Matrix3, Vector3};
@@ -57,8 +58,9 @@ impl<'a, 's, T: SweepScalar, O: Outcome> Collector<'a, 's, T, O> {
         for b in 0..self.center.len() {
             self.pull_initial_state(b);
         }
+        self.pull_link_centers();
         let scene = self.sweep.simulator.scene();
-        let layout = Layout::with_wrenches(scene, self.sweep.parameters.wrenches.len());
+        let layout = Layout::with_counts(scene, &Counts::of(self.sweep.parameters));
         (0..layout.len()).map(|i| self.at(layout.place(i))).collect()
     }
 
@@ -124,17 +126,24 @@ impl<'a, 's, T: SweepScalar, O: Outcome> Collector<'a, 's, T, O> {
         self.rotation[b] = bar.rotation + arm.cross(&bar.center);
         let by_points = total.samples[b].points.iter().fold(Vector3::zeros(), |sum, x| sum + x);
         self.center[b] = total.center[b] - by_points + p.rotation.transpose() * bar.center;
-        let seeded = Vector3::from_fn(|k, _| Jet::<3, T>::variable(p.angular_velocity[k], k));
         let first_step = sweep.simulator.durations()[0];
-        let rate =
-            so3::skew(&seeded) + sweep.simulator.settings().symmetric_rate(&seeded, first_step);
-        self.angular_velocity[b] = Vector3::from_fn(|k, _| {
-            let mut sum = T::zero();
-            for (w, g) in rate.iter().zip(bar.rate.iter()) {
-                sum += w.eps[k] * *g;
+        let settings = sweep.simulator.settings();
+        self.angular_velocity[b] = pull_rate(settings, &p.angular_velocity, first_step, &bar.rate);
+    }
+
+    /// What a link's centre of mass moves at every stage.
+    fn pull_link_centers(&mut self) {
+        let scene = self.sweep.simulator.scene();
+        if let (Some(joints), Some(articulation)) = (&self.sweep.joints, &scene.articulation) {
+            for (by, &body) in joints.total.centers.iter().zip(articulation.bodies()) {
+                self.center[body] += by;
             }
-            sum
-        });
+        }
+    }
+
+    /// A number of the joints.
+    fn joint(&self, f: impl Fn(&JointSweep<'s, T>) -> T) -> T {
+        self.sweep.joints.as_ref().map_or_else(T::zero, f)
     }
 
     /// A number of a body's shape, where it is free.
@@ -173,6 +182,15 @@ impl<'a, 's, T: SweepScalar, O: Outcome> Collector<'a, 's, T, O> {
             Place::Mode(b, j) => self.shape(b, |s| s.modes[j]),
             Place::Vertex(b, j, k) => self.shape(b, |s| s.vertices[j][k]),
             Place::Node(b, j) => total.nodes[b][j],
+            Place::JointNumber(i, j) => self.joint(|s| s.total.terms.numbers[i][j]),
+            Place::Placement(i, k) => self.joint(|s| s.total.placements[i][k]),
+            Place::Offset(i, k) => self.joint(|s| s.total.offsets[i][k]),
+            Place::JointPosition(k) => self.joint(|s| s.bars[0].position[k]),
+            Place::JointRate(k) => self.joint(|s| s.bars[0].rate[k]),
+            Place::Effort(i) => self.joint(|s| s.total.terms.efforts[i]),
+            Place::Target(i) => self.joint(|s| s.total.terms.targets[i]),
+            Place::Closure(i, j) => self.joint(|s| s.total.closures[i].numbers[j]),
+            Place::ClosureFrame(i, side, k) => self.joint(|s| s.total.closures[i].frames[side][k]),
         }
     }
 }

@@ -12,6 +12,7 @@
 pub mod adjoint;
 mod collect;
 pub mod hessian;
+mod joints;
 mod observe;
 mod outcome;
 pub mod tangent;

@@ -4,7 +4,9 @@
 //! one flat vector; gradients and Hessians use the same order. Rotations are parameterised by a world increment
 //! about the local origin, whose value is zero.
 
-use crate::{Body, BodyKind, Parameters, Scene};
+mod joints;
+
+use crate::{ArticulationParameters, Body, BodyKind, Parameters, Scene};
 use nalgebra::Vector3;
 use osculate_contact::combine::OVERRIDE_SYMBOLS;
 use osculate_contact::params::{ACTOR_PARAMETERS, ACTOR_SYMBOLS, ACTOR_UNITS};
@@ -43,6 +45,36 @@ pub(crate) enum Place {
     Mode(usize, usize),
     Vertex(usize, usize, usize),
     Node(usize, usize),
+    /// Of a link: a number of its joint, and the increments of placement and offset.
+    JointNumber(usize, usize),
+    Placement(usize, usize),
+    Offset(usize, usize),
+    /// Of a degree of freedom.
+    JointPosition(usize),
+    JointRate(usize),
+    /// Of a step and a degree of freedom.
+    Effort(usize),
+    Target(usize),
+    /// Of a closure: a number, and the increments of one of its frames.
+    Closure(usize, usize),
+    ClosureFrame(usize, usize, usize),
+}
+
+/// How many numbers of steps there are.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    wrenches: usize,
+    efforts: usize,
+    targets: usize,
+}
+
+impl Counts {
+    /// Those of parameters.
+    pub(crate) fn of<T>(p: &Parameters<T>) -> Self {
+        let of = |f: fn(&ArticulationParameters<T>) -> usize| p.articulation.as_ref().map_or(0, f);
+        let (efforts, targets) = (of(|a| a.efforts.len()), of(|a| a.targets.len()));
+        Self { wrenches: p.wrenches.len(), efforts, targets }
+    }
 }
 
 /// Rows and columns of the six inertia parameters.
@@ -59,11 +91,11 @@ pub struct Layout {
 impl Layout {
     /// The order for a scene, with the wrenches of `steps` steps where `parameters` has any.
     pub fn new(scene: &Scene, parameters: &Parameters) -> Self {
-        Self::with_wrenches(scene, parameters.wrenches.len())
+        Self::with_counts(scene, &Counts::of(parameters))
     }
 
-    /// The order for a scene with as many wrenches.
-    pub(crate) fn with_wrenches(scene: &Scene, wrenches: usize) -> Self {
+    /// The order for a scene with as many numbers of steps.
+    pub(crate) fn with_counts(scene: &Scene, counts: &Counts) -> Self {
         let mut layout = Self { entries: Vec::new() };
         for (i, body) in scene.bodies.iter().enumerate() {
             layout.push_body(i, body, scene.link_of(i).is_some());
@@ -79,11 +111,14 @@ impl Layout {
             }
         }
         let dynamic: Vec<usize> = scene.dynamic_bodies().collect();
-        for i in 0..wrenches {
+        for i in 0..counts.wrenches {
             let (step, body) = (i / dynamic.len(), &scene.bodies[dynamic[i % dynamic.len()]].name);
             let path = |what: &str| format!("{body}.wrench.{step}.{what}");
             layout.push_vector(&path("force"), "N", |k| Place::Force(i, k));
             layout.push_vector(&path("torque"), "N m", |k| Place::Torque(i, k));
+        }
+        if let Some(articulation) = &scene.articulation {
+            joints::push(articulation, counts, |path, unit, place| layout.push(path, unit, place));
         }
         layout
     }
@@ -217,6 +252,7 @@ fn get<T: Scalar>(p: &Parameters<T>, place: Place) -> T {
         Place::Mode(b, j) => p.bodies[b].shape.modes[j],
         Place::Vertex(b, j, k) => p.bodies[b].shape.vertices[j][k],
         Place::Node(b, j) => p.bodies[b].shape.nodes[j],
+        _ => p.articulation.as_ref().map_or_else(T::zero, |a| joints::get(a, place)),
     }
 }
 
@@ -265,5 +301,10 @@ fn add<T: Scalar>(p: &mut Parameters<T>, place: Place, x: T) {
         Place::Mode(b, j) => p.bodies[b].shape.modes[j] += x,
         Place::Vertex(b, j, k) => p.bodies[b].shape.vertices[j][k] += x,
         Place::Node(b, j) => p.bodies[b].shape.nodes[j] += x,
+        _ => {
+            if let Some(articulation) = &mut p.articulation {
+                joints::add(articulation, place, x);
+            }
+        }
     }
 }
