@@ -56,8 +56,8 @@ impl<'t> Xml<'t> {
         let (mut node, mut depth) = (self.document.root(), 0_usize);
         loop {
             if depth > MOST_DEPTH {
-                let spot = self.spot_at(node.range().start, String::new());
-                return Err(ImportError::new(spot, Problem::Depth { most: MOST_DEPTH }));
+                let problem = Problem::Depth { most: MOST_DEPTH };
+                return Err(Element { node, xml: self }.error(problem));
             }
             if let Some(child) = node.first_element_child() {
                 (node, depth) = (child, depth + 1);
