@@ -98,7 +98,7 @@ impl Default for ImpulseSettings {
     fn default() -> Self {
         Self {
             friction_mode: FrictionMode::default(),
-            sweeps: 1000,
+            sweeps: 10_000,
             tolerance: 1e-8,
             on_failure: OnFailure::default(),
             relaxation: 1.0,

@@ -17,6 +17,7 @@ use super::row::Velocities;
 use super::rows::{Bias, FrictionPair, NormalRow, Rows};
 use super::settings::{FrictionMode, ImpulseSettings};
 use nalgebra::{Matrix3, Vector2, Vector3};
+use osculate_contact::impulse::bisection::Bisection;
 use osculate_contact::impulse::{ImpulseError, cone::Cone, disk};
 
 /// What a solve took.
@@ -222,8 +223,8 @@ impl Solver<'_> {
         let cone = Cone { block, velocity: now - block * old, friction: pair.share };
         let new = match self.settings.friction_mode {
             FrictionMode::FixedNormal | FrictionMode::CoulombNewton => cone.solve()?.impulse,
-            FrictionMode::Bisection => bisection(&cone, &old, false)?,
-            FrictionMode::BisectionDesaxce => bisection(&cone, &old, true)?,
+            FrictionMode::Bisection => Bisection::Plain.solve(&cone, &old)?.impulse,
+            FrictionMode::BisectionDesaxce => Bisection::DeSaxce.solve(&cone, &old)?.impulse,
         };
         let step = new - old;
         (normal.impulse, pair.impulse) = (new.x, Vector2::new(new.y, new.z));
@@ -267,15 +268,6 @@ impl Solver<'_> {
         }
         worst
     }
-}
-
-fn bisection(
-    cone: &Cone,
-    old: &Vector3<f64>,
-    dilatant: bool,
-) -> Result<Vector3<f64>, ImpulseError> {
-    let _ = (old, dilatant);
-    Ok(cone.solve()?.impulse)
 }
 
 fn friction_residual(pair: &FrictionPair, load: f64, v: &Velocities) -> f64 {
