@@ -14,6 +14,13 @@
 //! max(0, ‖β‖ − max l, maxᵢ(|βᵢ| − lᵢ)) ≤ α ≤ ‖β‖ − min l
 //! ```
 //!
+//! Where the least eigenvalue is far below the others, `ψ` has two scales and Newton creeps. Then, once, the bracket is tightened by the other
+//! terms: with `S` the sum of their squares, which hardly changes over the bracket,
+//!
+//! ```text
+//! |βₘ|/√(1 − S(high)) − lₘ ≤ α ≤ |βₘ|/√(1 − S(low)) − lₘ          m the least eigenvalue
+//! ```
+//!
 //! Every number is dimensionless: the caller divides by the radius and by the size of the block.
 //! Source: Moré and Sorensen 1983, <https://doi.org/10.1137/0904038>; Hebden 1973 for the reciprocal form.
 
@@ -31,6 +38,9 @@ const BISECTIONS: usize = 128;
 /// `‖y‖` of N terms is evaluated to about (N + 3)/2 ulp, and a change of α by one ulp of `lᵢ + α` changes it by one ulp
 /// at most, so that eight ulp are always reached up to N = 5.
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
+
+/// Newton steps after which the bracket is tightened.
+const TIGHTEN_AT: usize = 5;
 
 /// Where the search ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,13 +96,30 @@ pub fn solve<const N: usize>(
         } else {
             high = alpha;
         }
-        let newton = alpha + residual * size * size / slope;
-        let inside = newton > low && newton < high;
+        let mut newton = alpha + residual * size * size / slope;
+        if steps == TIGHTEN_AT && newton_steps > 0 {
+            (low, high) = tightened(l, beta, low, high);
+            newton = newton.max(low);
+        }
+        let inside = newton >= low && newton < high;
         alpha = if steps < newton_steps && inside { newton } else { 0.5 * (low + high) };
         steps += 1;
     }
     let law = "trust region";
     Err(ImpulseError::NotConverged { law, steps, residual: residual.abs(), tolerance: ROUNDING })
+}
+
+/// The bracket with the bounds that the terms above the least eigenvalue give.
+fn tightened<const N: usize>(l: &[f64; N], beta: &[f64; N], low: f64, high: f64) -> (f64, f64) {
+    let least = (0..N).fold(0, |m, i| if l[i] < l[m] { i } else { m });
+    let others = |alpha: f64| {
+        let terms = (0..N).filter(|&i| i != least).map(|i| beta[i] / (l[i] + alpha));
+        terms.map(|y| y * y).sum::<f64>()
+    };
+    let bound = |alpha: f64| beta[least].abs() / (1.0 - others(alpha)).sqrt() - l[least];
+    // A root of a negative number is no bound, and neither max nor min takes it.
+    let high = high.min(bound(low));
+    (low.max(bound(high)), high)
 }
 
 #[cfg(test)]
