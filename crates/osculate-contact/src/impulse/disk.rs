@@ -26,7 +26,7 @@ use osculate_math::Scalar;
 /// An old impulse whose optimality conditions hold to this, relative to `‖A‖‖x‖ + ‖u‖`, is kept.
 ///
 /// The product `A x` has a rounding of 2 ulp of `‖A‖‖x‖`, and so has the rotation to the eigenbasis and back: twice their sum.
-const KEEP: f64 = 16.0 * f64::EPSILON;
+pub(super) const KEEP: f64 = 16.0 * f64::EPSILON;
 
 /// The problem of one contact.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -8,6 +8,8 @@
 //! disk     r_T at a given r_N: min ½xᵀAx − bᵀx on ‖x‖ ≤ μ r_N
 //! cone     r_N and r_T together, exactly
 //! radial, bisection   what others do instead, as counter-examples
+//! elliptic slide, spin and roll on one ellipsoid
+//! torsion  spin: linear budget, PhysX, ellipsoid, uniform disk on its limit surface
 //! patch    anchors that share the load of a region, and hold positions
 //! ```
 //!
@@ -20,7 +22,10 @@ pub mod bisection;
 pub mod combine;
 pub mod cone;
 pub mod disk;
+pub mod elliptic;
 mod error;
+mod jacobi;
+pub mod limit_surface;
 pub mod normal;
 pub mod patch;
 mod plane;
@@ -28,10 +33,12 @@ pub mod radial;
 pub mod secular;
 #[cfg(test)]
 mod test_problems;
+pub mod torsion;
 
 pub use bisection::{Bisection, BisectionSolution, BisectionWarning};
 pub use combine::{FrictionCombine, PairFriction, SurfaceFriction};
 pub use cone::{Cone, ConeRegime, ConeSolution};
 pub use disk::{Disk, DiskSolution, Regime};
+pub use elliptic::{Condim, Ellipsoid, EllipsoidSolution};
 pub use error::ImpulseError;
 pub use normal::{NormalRow, Rigid, SpringDamper};
