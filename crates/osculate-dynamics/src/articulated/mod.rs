@@ -12,10 +12,12 @@
 //! and how they move with each degree of freedom. Everything is generic over the scalar, so that derivatives by
 //! state, inertia and placements come from one formula.
 
+mod closure;
 mod configuration;
 mod dynamics;
 mod dynamics_derivatives;
 mod error;
+pub mod immediate;
 mod joint;
 mod joint_force;
 mod kinematics;
@@ -27,6 +29,7 @@ mod spatial;
 mod test_models;
 mod validate;
 
+pub use closure::{ClosureRow, closure_rows};
 pub use configuration::{Configuration, JointPosition};
 pub use dynamics::{Load, bias, forward_dynamics, inverse_dynamics, mass_matrix};
 pub use dynamics_derivatives::{

@@ -63,7 +63,8 @@ fn check(laws: JointLaws, regime: &str, x: [f64; 2], smoothness: Smoothness) {
     assert!((potential.eps[0] + force).abs() <= 1e-12 * scale, "{regime}: {force}");
     assert!((laws.force(&stage) - force).abs() <= 1e-15 * force.abs(), "{regime}");
     let [_, jet] = Both(laws).value([Jet::<2>::variable(x[0], 0), Jet::variable(x[1], 1)]);
-    assert_eq!([by_position, by_start], jet.eps, "{regime}");
+    assert!((by_position - jet.eps[0]).abs() <= 0.0, "{regime}");
+    assert!((by_start - jet.eps[1]).abs() <= 0.0, "{regime}");
 }
 
 #[test]

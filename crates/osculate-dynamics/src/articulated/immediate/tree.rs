@@ -1,0 +1,138 @@
+//! A tree at the start of a step.
+
+use super::row::TreeRow;
+use crate::articulated::{
+    ArticulatedModel, Configuration, JointDrive, MassFactor, ModelError, TreeKinematics, TreePoint,
+    bias, mass_matrix,
+};
+use nalgebra::Vector3;
+
+/// Response of a tree to impulses during a step.
+#[derive(Clone, Debug)]
+pub struct TreeResponse<'a> {
+    /// The tree.
+    pub model: &'a ArticulatedModel,
+    /// Where it is.
+    pub q: &'a Configuration,
+    /// Its velocities at the start, one a degree of freedom.
+    pub v: &'a [f64],
+    /// Its kinematics.
+    pub at: TreeKinematics,
+    /// `h` \[s\].
+    pub duration: f64,
+    /// Factors of `Ĥ`.
+    pub factor: MassFactor,
+    /// `v_f`: velocities at the end without rows.
+    pub free: Vec<f64>,
+}
+
+/// What a solve took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SolveStats {
+    /// Sweeps done.
+    pub sweeps: usize,
+    /// Largest natural residual of a row, as a velocity \[m/s or rad/s\].
+    pub residual: f64,
+}
+
+impl<'a> TreeResponse<'a> {
+    /// Of a tree at a point, under the efforts `tau`, for a step of `duration` \[s\].
+    ///
+    /// # Errors
+    /// Where a list has the wrong length, or the mass matrix is not positive definite.
+    pub fn new(point: TreePoint<'a>, tau: &[f64], duration: f64) -> Result<Self, ModelError> {
+        let TreePoint { model, q, v, load } = point;
+        for (what, found) in [("velocities", v.len()), ("efforts", tau.len())] {
+            let expected = model.dofs();
+            if found != expected {
+                return Err(ModelError::Count { what, found, expected });
+            }
+        }
+        let at = TreeKinematics::new(model, q);
+        let mut h = mass_matrix(model, &at);
+        let mut push: Vec<f64> =
+            tau.iter().zip(bias(model, &at, v, load)).map(|(t, c)| t - c).collect();
+        for (i, link) in model.links().iter().enumerate() {
+            let laws = &link.joint.laws;
+            for k in model.joint_dofs(i) {
+                h[(k, k)] += duration * laws.friction.viscous;
+                push[k] -= laws.friction.viscous * v[k];
+            }
+            if let (Some(drive), Some(q)) = (&laws.drive, q.joints()[i].scalar()) {
+                let k = model.joint_dofs(i).start;
+                let (slope, force) = implicit_drive(drive, (q, v[k]), duration);
+                h[(k, k)] += slope;
+                push[k] += force;
+            }
+        }
+        let factor = MassFactor::new(model, h)?;
+        push.iter_mut().for_each(|f| *f *= duration);
+        factor.solve(&mut push);
+        let free = v.iter().zip(push).map(|(v, change)| v + change).collect();
+        Ok(Self { model, q, v, at, duration, factor, free })
+    }
+
+    /// `J` of the velocity of a point of a link along a direction, both in the world.
+    pub fn jacobian(
+        &self,
+        link: usize,
+        point: &Vector3<f64>,
+        direction: &Vector3<f64>,
+    ) -> Vec<f64> {
+        let mut out = vec![0.0; self.free.len()];
+        for &k in self.model.support(link) {
+            out[k] = direction.dot(&self.at.point_column(k, point));
+        }
+        out
+    }
+
+    /// A row without bias, compliance and bounds.
+    pub fn row(&self, jacobian: Vec<f64>) -> TreeRow {
+        let mut response = jacobian.clone();
+        self.factor.solve(&mut response);
+        let weight = jacobian.iter().zip(&response).map(|(j, r)| j * r).sum();
+        let bounds = [f64::NEG_INFINITY, f64::INFINITY];
+        TreeRow { jacobian, response, weight, bias: 0.0, compliance: 0.0, bounds, impulse: 0.0 }
+    }
+
+    /// Solves the rows of joints and closures alone, without contacts: `v⁺` and what the solve took.
+    ///
+    /// Projected Gauss–Seidel until a sweep leaves every residual below `tolerance` \[m/s or rad/s\]; whoever calls
+    /// compares [`SolveStats::residual`] with it.
+    pub fn solve(&self, sweeps: usize, tolerance: f64) -> (Vec<f64>, SolveStats) {
+        let (mut rows, mut blocks) = (self.joint_rows(), self.friction_blocks());
+        let mut v = self.free.clone();
+        let mut stats = SolveStats::default();
+        loop {
+            let each = rows.iter().map(|r| r.residual(&v));
+            stats.residual = each.chain(blocks.iter().map(|b| b.residual(&v))).fold(0.0, f64::max);
+            if stats.residual <= tolerance || stats.sweeps == sweeps {
+                return (v, stats);
+            }
+            for row in &mut rows {
+                row.relax(&mut v);
+            }
+            for block in &mut blocks {
+                block.relax(&mut v);
+            }
+            stats.sweeps += 1;
+        }
+    }
+
+    /// `q⁺ = q ⊕ h v⁺`.
+    pub fn advanced(&self, v: &[f64]) -> Configuration {
+        let delta: Vec<f64> = v.iter().map(|v| v * self.duration).collect();
+        self.q.incremented(&delta)
+    }
+}
+
+/// What a drive adds to the diagonal, and its force with the velocity held, both without a row of its own.
+fn implicit_drive(drive: &JointDrive, (q, v): (f64, f64), h: f64) -> (f64, f64) {
+    let slope = h * h * drive.stiffness + h * drive.damping;
+    match drive.effort_limit {
+        None => (slope, drive.demand(q + h * v, v)),
+        Some(_) if slope > 0.0 => (0.0, 0.0),
+        // Torque alone: nothing depends on the velocity.
+        Some(_) => (0.0, drive.force(q, v)),
+    }
+}
