@@ -85,6 +85,11 @@ impl<T: Scalar> Contact<T> {
         }
     }
 
+    /// The same contact with its features in another scalar.
+    pub(super) fn with<U: Scalar>(&self, feature: Feature<U>, radii: [U; 2]) -> Contact<U> {
+        Contact { feature, radii, swapped: self.swapped, id: self.id }
+    }
+
     /// The same features as constants of another scalar.
     pub fn lift<U: Scalar>(&self) -> Contact<U> {
         Contact {

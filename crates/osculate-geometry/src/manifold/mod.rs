@@ -13,6 +13,7 @@
 
 mod clip;
 mod contact;
+mod dimensions;
 mod feature;
 mod hull;
 mod polytope;
@@ -21,6 +22,7 @@ mod round;
 mod tests;
 
 pub use contact::{Contact, ContactPoint, FeatureId};
+pub use dimensions::{ContactBar, TwistBar};
 pub use feature::{Feature, Line, Plane};
 pub use polytope::Polytope;
 

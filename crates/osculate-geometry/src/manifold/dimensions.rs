@@ -1,0 +1,359 @@
+//! How the features of a shape depend on the dimensions of its collider.
+//!
+//! ```text
+//! ball         point  X = c                      radius r
+//! box          corner X = c + s ∘ (e − r)        plane n·X = n·c + |n|·(e − r)        radius r
+//! hull         corner X = σ X₀                   plane offset = σ offset₀             radius r
+//! half-space   plane  n = N/‖N‖, offset
+//! ```
+//!
+//! Forward, [`Contact::of_colliders`] puts dimensions that carry derivatives into the features found. In reverse,
+//! [`Contact::pull_dimensions`] needs no more than the derivative by the pose of the body: a change of a dimension moves
+//! the feature as a translation (of a half-space, a translation and a turn about the local origin) would.
+
+use super::contact::{Contact, ContactPoint};
+use super::feature::{Feature, Line, Plane};
+use crate::collider::{Collider, DIMENSIONS};
+use nalgebra::{Matrix3, Vector3};
+use osculate_math::{Jet, Scalar, lift, norm::scale, se3::Pose, so3};
+
+fn signs(x: &Vector3<f64>, center: &Vector3<f64>) -> Vector3<f64> {
+    (x - center).map(|d| if d < 0.0 { -1.0 } else { 1.0 })
+}
+
+/// A corner of the shape \[m\].
+fn corner<T: Scalar>(x: &Vector3<f64>, collider: Option<&Collider<T>>) -> Vector3<T> {
+    match collider {
+        Some(Collider::Sphere(c)) => c.center,
+        Some(Collider::Cuboid(c)) => {
+            let side = signs(x, &c.center.map(|x| x.re()));
+            c.center + c.half_extents.zip_map(&side, |e, s| (e - c.edge_radius) * s)
+        }
+        Some(Collider::Mesh(c)) => scale(&lift(x), c.scale / c.scale.re()),
+        _ => lift(x),
+    }
+}
+
+fn line<T: Scalar>(l: &Line, collider: Option<&Collider<T>>) -> Line<T> {
+    Line { origin: corner(&l.origin, collider), direction: lift(&l.direction) }
+}
+
+fn plane<T: Scalar>(p: &Plane, collider: Option<&Collider<T>>) -> Plane<T> {
+    match collider {
+        Some(Collider::HalfSpace(c)) => {
+            let length = c.normal.dot(&c.normal).sqrt();
+            Plane { normal: scale(&c.normal, length.recip()), offset: c.offset }
+        }
+        Some(Collider::Cuboid(c)) => {
+            let core = c.half_extents.map(|e| e - c.edge_radius);
+            let n: Vector3<T> = lift(&p.normal);
+            let size: Vector3<T> = lift(&p.normal.abs());
+            Plane { normal: n, offset: n.dot(&c.center) + size.dot(&core) }
+        }
+        Some(Collider::Mesh(c)) => {
+            Plane { normal: lift(&p.normal), offset: c.scale / c.scale.re() * p.offset }
+        }
+        _ => Plane { normal: lift(&p.normal), offset: T::from(p.offset) },
+    }
+}
+
+fn radius<T: Scalar>(r: f64, collider: Option<&Collider<T>>) -> T {
+    match collider {
+        Some(Collider::Sphere(c)) => c.radius,
+        Some(Collider::Cuboid(c)) => c.edge_radius,
+        Some(Collider::Mesh(c)) => c.rounding,
+        _ => T::from(r),
+    }
+}
+
+/// Derivative of a number by the contact's point, normal and gap.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ContactBar {
+    /// By the middle of the two points.
+    pub middle: Vector3<f64>,
+    /// By the normal.
+    pub normal: Vector3<f64>,
+    /// By the gap.
+    pub gap: f64,
+}
+
+/// Derivative of a number by the pose and the radius of one body of a contact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TwistBar {
+    /// By a translation of the body, world.
+    pub translation: Vector3<f64>,
+    /// By a rotation of the body about the middle of the two points, world.
+    pub rotation: Vector3<f64>,
+    /// By the radius by which the body is grown.
+    pub radius: f64,
+}
+
+impl Contact {
+    /// The same features, of colliders whose dimensions carry derivatives; a collider without dimensions of its own, and none at
+    /// all, is constant.
+    ///
+    /// * `colliders`: of `a` and of `b`, with the real parts that the features were found for.
+    pub fn of_colliders<T: Scalar>(&self, colliders: [Option<&Collider<T>>; 2]) -> Contact<T> {
+        let [a, b] = colliders;
+        let (first, second) = if self.is_swapped() { (b, a) } else { (a, b) };
+        let feature = match self.feature() {
+            Feature::PointPlane(x, p) => Feature::PointPlane(corner(x, first), plane(p, second)),
+            Feature::PointLine(x, l) => Feature::PointLine(corner(x, first), line(l, second)),
+            Feature::PointPoint(x, y) => Feature::PointPoint(corner(x, first), corner(y, second)),
+            Feature::LineLine(l, m, s) => Feature::LineLine(line(l, first), line(m, second), *s),
+            Feature::CutLine(l, [s, f]) => {
+                Feature::CutLine(line(l, first), [plane(s, second), plane(f, second)])
+            }
+            Feature::PlanePoint(p, x, n) => {
+                Feature::PlanePoint(plane(p, first), corner(x, second), lift(n))
+            }
+        };
+        let [r, s] = *self.radii();
+        self.with(feature, [radius(r, first), radius(s, second)])
+    }
+
+    /// Derivatives by the two poses, from those by point, normal and gap.
+    ///
+    /// Jets go through the pose of `a` alone. A motion of both bodies together moves the point, turns the normal and keeps the
+    /// gap, which gives the derivative by the pose of `b`.
+    pub fn pull(&self, poses: [&Pose; 2], point: &ContactPoint, bar: &ContactBar) -> [TwistBar; 2] {
+        let middle = (point.point_a + point.point_b) * 0.5;
+        let arm = middle - poses[0].position;
+        let moved = self.lift::<Jet<6>>().evaluate(&seeded(poses[0]), &constant(poses[1]));
+        let by = |i: usize| {
+            let x = |v: &Vector3<Jet<6>>| v.map(|x| x.eps[i]);
+            let along = (x(&moved.point_a) + x(&moved.point_b)).dot(&bar.middle) * 0.5;
+            along + x(&moved.normal).dot(&bar.normal) + moved.gap.eps[i] * bar.gap
+        };
+        let translation = Vector3::new(by(0), by(1), by(2));
+        // A turn about the middle is one about the origin and a translation by −δθ × arm.
+        let rotation = Vector3::new(by(3), by(4), by(5)) - arm.cross(&translation);
+        let across = point.normal.dot(&bar.middle) * 0.5;
+        [
+            TwistBar { translation, rotation, radius: -bar.gap - across },
+            TwistBar {
+                translation: bar.middle - translation,
+                rotation: point.normal.cross(&bar.normal) - rotation,
+                radius: -bar.gap + across,
+            },
+        ]
+    }
+
+    /// Derivatives by the dimensions of the collider of `a` (`body` 0) or `b` (1), from those by its pose and its radius.
+    ///
+    /// * `rotation`: of the body's local frame.
+    /// * `arm`: middle of the two points from the local origin, world \[m\].
+    pub fn pull_dimensions(
+        &self,
+        body: usize,
+        collider: &Collider,
+        rotation: &Matrix3<f64>,
+        arm: &Vector3<f64>,
+        bar: &TwistBar,
+    ) -> [f64; DIMENSIONS] {
+        let mut d = [0.0; DIMENSIONS];
+        let shift = rotation.transpose() * bar.translation;
+        let anchor = self.anchor((body == 1) != self.is_swapped());
+        match collider {
+            Collider::Sphere(_) => {
+                d[..3].copy_from_slice(shift.as_slice());
+                d[3] = bar.radius;
+            }
+            Collider::Cuboid(c) => {
+                d[..3].copy_from_slice(shift.as_slice());
+                for k in 0..3 {
+                    d[3 + k] = shift[k] * anchor.side(k, &c.center);
+                }
+                d[6] = bar.radius - d[3] - d[4] - d[5];
+            }
+            Collider::Mesh(c) => {
+                d[0] = shift.dot(&anchor.growth()) / c.scale;
+                d[1] = bar.radius;
+            }
+            Collider::HalfSpace(c) => {
+                let length = c.normal.norm();
+                let n = c.normal / length;
+                let turn = rotation.transpose() * (bar.rotation + arm.cross(&bar.translation));
+                // n × dn turns n by dn.
+                let by_normal = turn.cross(&n) / length;
+                d[..3].copy_from_slice(by_normal.as_slice());
+                d[3] = n.dot(&shift);
+            }
+            Collider::Grid(_) | Collider::FreeGrid(_) => {}
+        }
+        d
+    }
+
+    /// What fixes the place of the first or the second feature.
+    fn anchor(&self, second: bool) -> Anchor {
+        match (self.feature(), second) {
+            (Feature::PointPlane(x, _) | Feature::PointLine(x, _), false)
+            | (Feature::PointPoint(x, _), false)
+            | (Feature::PointPoint(_, x) | Feature::PlanePoint(_, x, _), true) => Anchor::Point(*x),
+            (Feature::PointLine(_, l) | Feature::LineLine(_, l, _), true)
+            | (Feature::LineLine(l, ..) | Feature::CutLine(l, _), false) => Anchor::Point(l.origin),
+            (Feature::PointPlane(_, p), true) | (Feature::PlanePoint(p, ..), false) => {
+                Anchor::Planes([*p, Plane { normal: Vector3::zeros(), offset: 0.0 }])
+            }
+            (Feature::CutLine(_, planes), true) => Anchor::Planes(*planes),
+        }
+    }
+}
+
+fn constant(pose: &Pose) -> Pose<Jet<6>> {
+    Pose { position: lift(&pose.position), rotation: pose.rotation.map(Jet::constant) }
+}
+
+/// A pose with a translation and a rotation about its origin as variables.
+fn seeded(pose: &Pose) -> Pose<Jet<6>> {
+    let mut out = constant(pose);
+    for k in 0..3 {
+        out.position[k].eps[k] = 1.0;
+        let turned = so3::skew(&Vector3::ith(k, 1.0)) * pose.rotation;
+        for (x, t) in out.rotation.iter_mut().zip(turned.iter()) {
+            x.eps[3 + k] = *t;
+        }
+    }
+    out
+}
+
+/// A point, or one or two planes.
+enum Anchor {
+    Point(Vector3<f64>),
+    Planes([Plane; 2]),
+}
+
+impl Anchor {
+    /// How far the feature moves along axis `k` for each unit of the half extent.
+    fn side(&self, k: usize, center: &Vector3<f64>) -> f64 {
+        match self {
+            Self::Point(x) => signs(x, center)[k],
+            // Normals of a box are axes.
+            Self::Planes(planes) => planes.iter().map(|p| p.normal[k]).sum(),
+        }
+    }
+
+    /// How the feature moves for each unit of a factor on all lengths \[m\].
+    fn growth(&self) -> Vector3<f64> {
+        match self {
+            Self::Point(x) => *x,
+            Self::Planes([p, q]) => {
+                // t in the span of the normals with p.n·t and q.n·t the two offsets.
+                let across = p.normal.dot(&q.normal);
+                let det = q.normal.norm_squared() - across * across;
+                if det <= 0.0 {
+                    return p.normal * p.offset;
+                }
+                let x = (p.offset * q.normal.norm_squared() - across * q.offset) / det;
+                let y = (q.offset - across * p.offset) / det;
+                p.normal * x + q.normal * y
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::distance::MeshDistance;
+    use crate::manifold::{ContactShape, Placed, contacts};
+    use crate::mesh::TriangleMesh;
+
+    fn pose(x: [f64; 3], turn: [f64; 3]) -> Pose {
+        Pose { position: x.into(), rotation: so3::exp(&turn.into()) }
+    }
+
+    /// Pairs of every kind of feature.
+    fn pairs() -> Vec<(&'static str, [Collider; 2], [Pose; 2])> {
+        let plane = || Collider::half_space(Vector3::new(0.2, -0.1, 1.5), 0.05).unwrap();
+        let ball = || Collider::sphere(Vector3::new(0.01, 0.02, -0.01), 0.1).unwrap();
+        let cuboid = || {
+            let c = Vector3::new(0.01, -0.02, 0.005);
+            Collider::rounded_cuboid(c, Vector3::new(0.1, 0.12, 0.08), 0.01).unwrap()
+        };
+        let hull = || {
+            let mesh = TriangleMesh::cuboid(&Vector3::new(0.1, 0.07, 0.09)).unwrap();
+            Collider::mesh(MeshDistance::new(&mesh).unwrap()).scaled(1.1, 0.01).unwrap()
+        };
+        let at = |z: f64, turn: [f64; 3]| pose([0.02, 0.03, z], turn);
+        let tilted = pose([0.01, -0.02, 0.03], [0.1, 0.05, 0.3]);
+        vec![
+            ("box on plane", [cuboid(), plane()], [at(0.12, [0.02, 0.01, 0.4]), tilted]),
+            ("plane under hull", [plane(), hull()], [tilted, at(0.13, [0.02, 0.01, 0.4])]),
+            ("ball on plane", [ball(), plane()], [at(0.15, [0.3, 0.1, 0.4]), tilted]),
+            ("ball on ball", [ball(), ball()], [at(0.2, [0.3, 0.1, 0.4]), tilted]),
+            ("ball on face", [ball(), cuboid()], [at(0.2, [0.3, 0.1, 0.4]), tilted]),
+            ("edge under ball", [cuboid(), ball()], [tilted, pose([0.17, 0.03, 0.15], [0.0; 3])]),
+            ("box on box", [cuboid(), cuboid()], [at(0.18, [0.1, 0.05, 0.8]), tilted]),
+            ("hull on box", [hull(), cuboid()], [at(0.19, [0.1, 0.05, 0.7]), tilted]),
+            ("box on hull", [cuboid(), hull()], [at(0.19, [0.1, 0.05, 0.9]), tilted]),
+            (
+                "edges",
+                [cuboid(), hull()],
+                [at(0.29, [0.8, 0.0, 0.0]), pose([0.0; 3], [0.0, 0.75, 0.0])],
+            ),
+        ]
+    }
+
+    /// The number whose derivatives are pulled back.
+    fn number<T: Scalar>(p: &ContactPoint<T>, bar: &ContactBar) -> T {
+        let middle = (p.point_a + p.point_b).map(|x| x * 0.5);
+        middle.dot(&lift(&bar.middle)) + p.normal.dot(&lift(&bar.normal)) + p.gap * bar.gap
+    }
+
+    #[test]
+    fn pullback_is_the_derivative_by_jets_for_every_feature_pose_and_dimension() {
+        let bar = ContactBar {
+            middle: Vector3::new(0.3, -0.7, 0.4),
+            normal: Vector3::new(-0.2, 0.5, 0.9),
+            gap: 0.8,
+        };
+        let mut kinds = std::collections::BTreeSet::new();
+        for (name, colliders, poses) in pairs() {
+            let shapes = colliders.each_ref().map(|c| ContactShape::of_collider(c).unwrap());
+            let placed = |i: usize| Placed { shape: &shapes[i], pose: &poses[i] };
+            let found = contacts(placed(0), placed(1), 0.2);
+            assert!(!found.is_empty(), "{name}");
+            for contact in found {
+                kinds.insert(contact.id.0 << 1 >> 58);
+                let point = contact.evaluate(&poses[0], &poses[1]);
+                let pulled = contact.pull(poses.each_ref(), &point, &bar);
+                let middle = (point.point_a + point.point_b) * 0.5;
+                for body in 0..2 {
+                    let TwistBar { translation, rotation, .. } = pulled[body];
+                    let mut jets = poses.each_ref().map(constant);
+                    jets[body] = seeded(&poses[body]);
+                    let by = number(&contact.lift().evaluate(&jets[0], &jets[1]), &bar).eps;
+                    let arm = middle - poses[body].position;
+                    let turn = rotation + arm.cross(&translation);
+                    for k in 0..3 {
+                        assert!((by[k] - translation[k]).abs() < 1e-12, "{name}, {body}");
+                        assert!((by[3 + k] - turn[k]).abs() < 1e-12, "{name}, {body}");
+                    }
+                    let d = colliders[body].dimensions();
+                    let seeds = std::array::from_fn(|j| Jet::<DIMENSIONS>::variable(d[j], j));
+                    let mut lifted = colliders.each_ref().map(Collider::lift);
+                    lifted[body] = colliders[body].with_dimensions(&seeds);
+                    let [a, b] = lifted.each_ref().map(Some);
+                    let pose = |i: usize| poses[i].lift::<Jet<DIMENSIONS>>();
+                    let moved = contact.of_colliders([a, b]).evaluate(&pose(0), &pose(1));
+                    assert!((moved.gap.re - point.gap).abs() < 1e-15, "{name}");
+                    let by = number(&moved, &bar).eps;
+                    let rotation = &poses[body].rotation;
+                    let dimensions = contact.pull_dimensions(
+                        body,
+                        &colliders[body],
+                        rotation,
+                        &arm,
+                        &pulled[body],
+                    );
+                    for j in 0..DIMENSIONS {
+                        let (x, y) = (by[j], dimensions[j]);
+                        assert!((x - y).abs() < 1e-12, "{name}, {body}: {j} is {x}, pulled {y}");
+                    }
+                }
+            }
+        }
+        assert_eq!(kinds.len(), 6, "kinds of features seen: {kinds:?}");
+    }
+}
