@@ -136,7 +136,7 @@ pub fn log_between<T: Scalar>(from: &Matrix3<T>, to: &Matrix3<T>) -> Vector3<T> 
 
 /// Rotation vector of the quaternion `(w, v)`, `w ≥ 0`.
 fn rotation_vector<T: Scalar>(w: T, v: &Vector3<T>) -> Vector3<T> {
-    let square = v.dot(&v);
+    let square = v.dot(v);
     let factor = if square < 0.01 * w.re() * w.re() {
         // atan(u)/u in u² = tan²(θ/2)
         const ATAN: [f64; 10] = [
