@@ -172,9 +172,9 @@ fn far_losses_of_a_profile_are_cut_off_with_a_note() {
     let mut losses = bowl();
     losses[0] = 40.0;
     let verdict = Verdict::Point { lower: 1000.0, upper: 9000.0 };
-    let far = ParameterProfile { top: Some(0.2), ..profile(losses, verdict) };
+    let far = ParameterProfile { top: Some(0.35), ..profile(losses, verdict) };
     check("profile_far", |p| profiles(vec![far.clone()]).save(p), None, &["1 above, up to 40"]);
-    let near = ParameterProfile { top: Some(0.2), ..profile(bowl(), verdict) };
+    let near = ParameterProfile { top: Some(0.35), ..profile(bowl(), verdict) };
     profiles(vec![near]).save(&path("profile_near.svg")).expect("SVG");
     let document = fs::read_to_string(path("profile_near.svg")).expect("text");
     assert!(!document.contains("above, up to"));

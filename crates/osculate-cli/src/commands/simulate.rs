@@ -67,7 +67,7 @@ pub fn run(args: &Args) -> Result<Report, CliError> {
     if let Some(simulator) = &scene.impulse {
         return impulse::run(args, &scene, simulator);
     }
-    let (trajectory, cuts, outcome) = roll_out(args, &mut scene)?;
+    let RolledOut { trajectory, cuts, outcome } = roll_out(args, &mut scene)?;
     if let Err(RunError::Scene(error)) = outcome {
         return Err(error.into());
     }
@@ -110,12 +110,17 @@ pub fn run(args: &Args) -> Result<Report, CliError> {
     Ok(report)
 }
 
-/// The motion, which steps were cut into how many, and why it ended early. A scene whose steps were cut is replaced by that
-/// on the grid that was needed.
-fn roll_out(
-    args: &Args,
-    scene: &mut BuiltScene,
-) -> Result<(Trajectory, Vec<(usize, usize)>, Result<(), RunError>), CliError> {
+/// The motion, as far as it goes.
+struct RolledOut {
+    trajectory: Trajectory,
+    /// Steps that were cut, from 1, and into how many.
+    cuts: Vec<(usize, usize)>,
+    /// Why it ended early.
+    outcome: Result<(), RunError>,
+}
+
+/// Rolls out; a scene whose steps were cut is replaced by that on the grid that was needed.
+fn roll_out(args: &Args, scene: &mut BuiltScene) -> Result<RolledOut, CliError> {
     let interrupted = interrupt::flag();
     let fresh = || Trajectory::default().interrupted_by(Arc::clone(&interrupted));
     if let Some(most) = args.halve {
@@ -124,7 +129,7 @@ fn roll_out(
                 (scene.simulator, scene.parameters) = (halved.simulator, halved.parameters);
                 let cuts = halved.substeps.iter().enumerate().filter(|(_, n)| **n > 1);
                 let cuts = cuts.map(|(step, n)| (step + 1, *n)).collect();
-                return Ok((halved.trajectory, cuts, Ok(())));
+                return Ok(RolledOut { trajectory: halved.trajectory, cuts, outcome: Ok(()) });
             }
             Err(RunError::Scene(error)) => return Err(error.into()),
             // What converges on the grid that was asked for is written below.
@@ -133,7 +138,7 @@ fn roll_out(
     }
     let mut trajectory = fresh();
     let outcome = scene.simulator.run_into(&scene.parameters, &mut trajectory);
-    Ok((trajectory, Vec::new(), outcome))
+    Ok(RolledOut { trajectory, cuts: Vec::new(), outcome })
 }
 
 /// A roll-out, whole or up to the step that failed.
