@@ -71,26 +71,6 @@ fn joined(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     all
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn negative_numbers_of_any_form_are_values_of_the_option_before_them() {
-        let list = |x: &[&str]| x.iter().map(OsString::from).collect::<Vec<_>>();
-        for (given, read) in [
-            (&["a", "--step", "-1e-3"][..], &["a", "--step=-1e-3"][..]),
-            (&["--delta", "-1e-3,2,-4", "x"], &["--delta=-1e-3,2,-4", "x"]),
-            (&["--e=1", "-1e-3"], &["--e=1", "-1e-3"]),
-            (&["--step", "1e-3", "--json"], &["--step", "1e-3", "--json"]),
-            (&["--", "-1"], &["--", "-1"]),
-            (&["--step", "-x"], &["--step", "-x"]),
-        ] {
-            assert_eq!(joined(list(given).into_iter()), list(read));
-        }
-    }
-}
-
 /// Parses the arguments, runs, prints; the exit code is documented in `--help`.
 pub fn main() -> ExitCode {
     let cli = parse();
@@ -111,4 +91,24 @@ pub fn main() -> ExitCode {
         console::print_error(&error);
         error.exit_code()
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn negative_numbers_of_any_form_are_values_of_the_option_before_them() {
+        let list = |x: &[&str]| x.iter().map(OsString::from).collect::<Vec<_>>();
+        for (given, read) in [
+            (&["a", "--step", "-1e-3"][..], &["a", "--step=-1e-3"][..]),
+            (&["--delta", "-1e-3,2,-4", "x"], &["--delta=-1e-3,2,-4", "x"]),
+            (&["--e=1", "-1e-3"], &["--e=1", "-1e-3"]),
+            (&["--step", "1e-3", "--json"], &["--step", "1e-3", "--json"]),
+            (&["--", "-1"], &["--", "-1"]),
+            (&["--step", "-x"], &["--step", "-x"]),
+        ] {
+            assert_eq!(joined(list(given).into_iter()), list(read));
+        }
+    }
 }
