@@ -114,9 +114,7 @@ pub fn update(
     slip: &Vector2<f64>,
 ) -> Result<DiskSolution, ImpulseError> {
     ImpulseError::not_negative("disk radius", radius)?;
-    ImpulseError::finite("contact block", block.as_slice())?;
-    ImpulseError::finite("friction impulse", old.as_slice())?;
-    ImpulseError::finite("slip", slip.as_slice())?;
+    check(block, old, slip)?;
     let spectrum = Spectrum::new(block)?;
     if radius <= 0.0 {
         let (impulse, regime) = (Vector2::zeros(), Regime::Empty);
@@ -133,6 +131,21 @@ pub fn update(
         return Ok(DiskSolution { impulse, multiplier, regime, kept: false, steps: 0 });
     }
     slide(&spectrum, radius, old, slip)
+}
+
+/// Checks that every number is finite.
+#[inline]
+fn check(
+    block: &Matrix2<f64>,
+    old: &Vector2<f64>,
+    slip: &Vector2<f64>,
+) -> Result<(), ImpulseError> {
+    if (block.abs().sum() + old.abs().sum() + slip.abs().sum()).is_finite() {
+        return Ok(());
+    }
+    ImpulseError::finite("contact block", block.as_slice())?;
+    ImpulseError::finite("friction impulse", old.as_slice())?;
+    ImpulseError::finite("slip", slip.as_slice())
 }
 
 /// The old impulse where it is optimal to rounding.
@@ -202,7 +215,9 @@ fn slide(
 ) -> Result<DiskSolution, ImpulseError> {
     let (x, u) = (spectrum.rotate(old), spectrum.rotate(slip));
     let drive: [f64; 2] = std::array::from_fn(|i| spectrum.values[i] * spectrum.size * x[i] - u[i]);
-    let beta = drive.map(|b| b / spectrum.size / radius);
+    // The size is a power of two.
+    let inverse = spectrum.size.recip();
+    let beta = drive.map(|b| b * inverse / radius);
     if !(beta[0] * beta[0] + beta[1] * beta[1]).is_finite() {
         let largest = drive[0].abs().max(drive[1].abs());
         let d = Vector2::from(drive.map(|b| if largest > 0.0 { b / largest } else { 0.0 }));

@@ -60,11 +60,20 @@ pub(super) struct Spectrum {
     axis: Vector2<f64>,
 }
 
+/// The power of two below `x`: dividing by it is exact. 1 where there is none.
+#[inline]
+fn power_of_two(x: f64) -> f64 {
+    const EXPONENT: u64 = 0x7ff0_0000_0000_0000;
+    let power = f64::from_bits(x.to_bits() & EXPONENT);
+    // Not for what is negative, subnormal or has no inverse.
+    if x > 0.0 && power > 1e-300 && power < 1e300 { power } else { 1.0 }
+}
+
 impl Spectrum {
     pub(super) fn new(block: &Matrix2<f64>) -> Result<Self, ImpulseError> {
-        let largest = block[(0, 0)].max(block[(1, 1)]);
-        let size = if largest > 0.0 { largest } else { 1.0 };
-        let (a, d, c) = (block[(0, 0)] / size, block[(0, 1)] / size, block[(1, 1)] / size);
+        let size = power_of_two(block[(0, 0)].max(block[(1, 1)]));
+        let inverse = size.recip();
+        let (a, d, c) = (block[(0, 0)] * inverse, block[(0, 1)] * inverse, block[(1, 1)] * inverse);
         let half = 0.5 * (a - c);
         let root = (half * half + d * d).sqrt();
         let first = 0.5 * (a + c) + root;
@@ -77,8 +86,8 @@ impl Spectrum {
         let second = if second <= SINGULAR * first { 0.0 } else { second };
         let direction =
             if half >= 0.0 { Vector2::new(half + root, d) } else { Vector2::new(d, root - half) };
-        let length = direction.norm();
-        let axis = if length > 0.0 { direction / length } else { Vector2::x() };
+        let square = direction.norm_squared();
+        let axis = if square > 0.0 { direction * square.sqrt().recip() } else { Vector2::x() };
         Ok(Self { size, values: [first, second], axis })
     }
 

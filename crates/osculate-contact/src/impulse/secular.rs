@@ -11,8 +11,10 @@
 //! lead out of the bracket, and then the midpoint is taken.
 //!
 //! ```text
-//! max(0, ‖β‖ − max l, maxᵢ(|βᵢ| − lᵢ)) ≤ α ≤ ‖β‖ − min l
+//! max(0, ‖β‖ − Σ lᵢβᵢ²/‖β‖², maxᵢ(|βᵢ| − lᵢ)) ≤ α ≤ ‖β‖ − min l
 //! ```
+//!
+//! (the second by Jensen: `1/(l + α)²` is convex in l).
 //!
 //! Where the least eigenvalue is far below the others, `ψ` has two scales and Newton creeps. Then, once, the bracket is tightened by the other
 //! terms: with `S` the sum of their squares, which hardly changes over the bracket,
@@ -78,11 +80,12 @@ pub fn solve<const N: usize>(
     beta: &[f64; N],
     newton_steps: usize,
 ) -> Result<Root<N>, ImpulseError> {
-    let length = norm(beta);
-    let greatest = l.iter().copied().fold(0.0, f64::max);
+    let square: f64 = beta.iter().map(|b| b * b).sum();
+    let length = square.sqrt();
+    let weighted: f64 = l.iter().zip(beta).map(|(l, b)| l * b * b).sum();
     let least = l.iter().copied().fold(f64::INFINITY, f64::min);
     let along = l.iter().zip(beta).map(|(l, b)| b.abs() - l).fold(0.0, f64::max);
-    let (mut low, mut high) = (along.max(length - greatest), length - least);
+    let (mut low, mut high) = (along.max(length - weighted / square), length - least);
     let mut alpha = low;
     let (mut steps, mut residual) = (0, f64::INFINITY);
     while steps <= newton_steps + BISECTIONS {
