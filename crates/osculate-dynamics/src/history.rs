@@ -14,7 +14,7 @@ impl Simulator {
     /// ([`sensitivity`](crate::sensitivity)) are of roll-outs from the initial state, not of these.
     ///
     /// # Errors
-    /// Where a step fails, the parameters do not fit the scene, or the history is empty, longer than the time grid,
+    /// Where the scene has joints, a step fails, the parameters do not fit the scene, or the history is empty, longer than the time grid,
     /// or of another number of bodies.
     pub fn run_from_history(
         &self,
@@ -23,6 +23,9 @@ impl Simulator {
     ) -> Result<Trajectory, RunError> {
         let count = |what, found, expected| SceneError::Count { what, found, expected };
         let bodies = self.scene().bodies.len();
+        if self.scene().articulation.is_some() {
+            return Err(SceneError::HistoryOfJoints.into());
+        }
         if history.is_empty() || history.len() > self.steps() {
             return Err(count("states of the history", history.len(), self.steps()).into());
         }

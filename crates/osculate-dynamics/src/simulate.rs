@@ -1,20 +1,22 @@
 //! The time loop.
 
+mod joints;
+mod solve;
+
+pub(crate) use joints::StageEnd;
+
 use crate::factors::{FactorStore, StageFactors};
 use crate::integrator::{MOST, Method, Tableau};
-use crate::islands::{self, Plans};
-use crate::linalg::blocks::BLOCK;
-use crate::newton::{
-    self, Bodies, Equations, Failure, Matrix, NewtonSettings, OnFailure, Rigid, StageStats,
-    Workspace,
-};
-use crate::reduction::{JointStage, JointState, Reduction, TreeProblem, TreeWork};
+use crate::newton::{Failure, NewtonSettings, StageStats};
+use crate::reduction::{JointStage, JointState, Reduction};
 use crate::state::{BodyState, Kinematics};
 use crate::system::{Stage, System, lift_state};
 use crate::{BodyKind, Parameters, RotationUpdate, Scene, SceneError, StepError};
+use joints::{JointStart, finish_joints, start_joints};
 use nalgebra::Matrix3;
 use osculate_contact::ContactLaw;
 use osculate_math::{Scalar, norm, se3::Pose, so3};
+use solve::{SolveMemory, StageSolver};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -138,32 +140,6 @@ impl<T: Scalar> Path<T> {
         &self.states[at..at + self.bodies]
     }
 
-    /// Joint coordinates after `step` steps, where the scene has joints.
-    ///
-    /// # Panics
-    /// Where the path starts after that step.
-    pub fn joints(&self, step: usize) -> Option<&JointState<T>> {
-        self.joint_states.get(step - self.first_state)
-    }
-
-    /// Joint coordinates at start and end of a stage, where the scene has joints.
-    pub(crate) fn joint_stage(
-        &self,
-        step: usize,
-        stage: usize,
-    ) -> Option<(&JointState<T>, &JointState<T>)> {
-        let at = (step - self.first_step) * self.stages + stage;
-        Some((self.joint_starts.get(at)?, self.joint_ends.get(at)?))
-    }
-
-    /// `C(y_n; α_r, y_{n+1−r})` of the joints, where a step starts from.
-    pub(crate) fn joint_star(&self, step: usize, tableau: &Tableau) -> Option<JointState<T>> {
-        let base = self.joints(step)?;
-        let terms =
-            (1..tableau.history).filter_map(|r| Some((tableau.alpha[r], self.joints(step - r)?)));
-        Some(JointState::combine(base, terms))
-    }
-
     /// Forgets the stages.
     pub(crate) fn clear_stages(&mut self) {
         self.starts.clear();
@@ -211,8 +187,7 @@ pub struct Trajectory {
     forgets: bool,
     /// Once true, the roll-out stops.
     interrupt: Option<Arc<AtomicBool>>,
-    work: (Workspace<Vec<BodyState>>, Bodies),
-    plans: Plans,
+    solves: SolveMemory,
     scratch: Vec<BodyState>,
 }
 
@@ -391,83 +366,19 @@ impl Simulator {
         range: Range<usize>,
         trajectory: &mut Trajectory,
     ) -> Result<(), RunError> {
-        let (n, stages) = (system.solved(), range.len() * self.settings.method.stages());
-        let small = system.is_small();
-        let Trajectory { path, factors, stats, work, plans, scratch, forgets, interrupt } =
-            trajectory;
+        let stages = range.len() * self.settings.method.stages();
+        let Trajectory { path, factors, stats, solves, scratch, forgets, interrupt } = trajectory;
         path.first_step = range.start;
-        factors.unknowns = n;
-        factors.islands.clear();
-        factors.lu.resize(if small { stages * n * n } else { 0 }, 0.0);
-        factors.pivots.resize(if small { stages * n } else { 0 }, 0);
-        stats.clear();
-        stats.reserve(stages);
-        let settings = self.settings.newton;
-        let (lu, pivots) = (&mut factors.lu, &mut factors.pivots);
-        let mut whole = lu.chunks_exact_mut((n * n).max(1)).zip(pivots.chunks_exact_mut(n.max(1)));
-        let mut first = true;
-        let mut tree_work = None;
+        let (of, memory) = ((self, system), (solves, *forgets));
+        let mut solver = StageSolver::new(of, stages, (factors, stats), memory);
         let solve = |at: StageIndex, stage: &Stage<'_, f64>, end: StageEnd<'_, f64>| {
             if interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
                 return Err(StepError::Interrupted { step: at.step });
             }
-            let now = end.bodies;
-            if n == 0 {
-                stats.push(StageStats { converged: true, ..Default::default() });
-                return Ok(());
-            }
-            newton::predict(system, stage.start, stage.duration, now);
-            let joints = system.reduction.as_ref().zip(stage.joints).zip(end.joints);
-            let (found, worst) = if let Some(((reduction, joints), end)) = joints {
-                let Some((lu, pivots)) = whole.next() else { return Ok(()) };
-                let work = tree_work.get_or_insert_with(TreeWork::default);
-                let problem = TreeProblem { system, reduction, stage, joints };
-                let found = problem.solve(&settings, work, (now, end), (lu, pivots));
-                let body =
-                    |i: usize| BLOCK * self.dynamic_index(reduction.body_of(&system.unknown, i));
-                let (found, worst) = found.map_err(|f| self.failure(at, f.map(body)))?;
-                (found, body(worst) / BLOCK)
-            } else if let Some((lu, pivots)) = whole.next() {
-                let (work, bodies) = (&mut work.0, &mut work.1);
-                let (found, worst) = system.with_whole(stage, |part| {
-                    if std::mem::take(&mut first) {
-                        work.prepare(part.unknowns);
-                        bodies.prepare(system, part);
-                    }
-                    work.now.clear();
-                    work.now.extend_from_slice(now);
-                    let factors = Matrix::Dense(lu, pivots);
-                    let mut problem = Rigid { system, part, stage, bodies, factors };
-                    let how = (stage.duration, true);
-                    let found = newton::solve(&mut problem, &settings, how, work);
-                    let worst = problem.worst(work.residual()) / BLOCK;
-                    now.copy_from_slice(&work.now);
-                    system.keep_defect(part.unknown, stage.duration, work.residual(), now);
-                    (found, worst)
-                });
-                (found.map_err(|f| self.failure(at, f))?, worst)
-            } else {
-                let solution = islands::solve(system, stage, &settings, (plans, !*forgets), now);
-                let solution = solution.map_err(|f| self.failure(at, f))?;
-                if !*forgets {
-                    factors.islands.push(solution.factors);
-                }
-                (solution.stats, solution.worst)
-            };
-            stats.push(found);
-            if !found.converged && settings.on_failure == OnFailure::Stop {
-                return Err(StepError::NotConverged {
-                    step: at.step,
-                    stage: at.stage,
-                    iterations: found.iterations,
-                    residual: found.residual,
-                    tolerance: found.tolerance,
-                    body: self.dynamic_name(worst),
-                });
-            }
-            Ok(())
+            solver.solve(at, stage, end)
         };
-        Ok(self.roll((parameters, system.reduction.as_ref()), range, path, scratch, solve)?)
+        let of = (parameters, system.reduction.as_ref());
+        Ok(self.roll(of, range, path, scratch, solve)?)
     }
 
     /// How many dynamic bodies stand before one.
@@ -634,52 +545,6 @@ impl Simulator {
         let (p, r) = to.increment_from(from);
         Some(from.incremented(&(p * fraction), &(r * fraction)))
     }
-}
-
-/// What a stage solve fills: poses, and joint coordinates where the scene has joints.
-pub(crate) struct StageEnd<'a, T> {
-    pub(crate) bodies: &'a mut [BodyState<T>],
-    pub(crate) joints: Option<&'a mut JointState<T>>,
-}
-
-/// Joints, and where their step starts.
-type JointStart<'a, T> = (&'a Reduction<T>, &'a JointState<T>);
-
-/// Stage start of the joints, `C(q*; ã, q_j)`; links start where the joints put them, with velocities of their own.
-fn start_joints<T: Scalar>(
-    (reduction, star): JointStart<'_, T>,
-    (stage, tableau): (usize, &Tableau),
-    first: usize,
-    path: &mut Path<T>,
-) {
-    let before = &path.joint_ends[path.joint_ends.len() - stage..];
-    let terms = before.iter().enumerate().map(|(j, y)| (tableau.start_weights[stage][j], y));
-    let start = JointState::combine(star, terms);
-    let kinematics = reduction.kinematics(&start.configuration);
-    reduction.place(&kinematics, &mut path.starts[first..]);
-    reduction.place(&kinematics, &mut path.ends[first..]);
-    path.joint_starts.push(start.clone());
-    path.joint_ends.push(start);
-}
-
-/// State of the joints at the end of a step; links are where the joints put them.
-fn finish_joints<T: Scalar>(
-    (reduction, star): JointStart<'_, T>,
-    tableau: &Tableau,
-    bodies: usize,
-    path: &mut Path<T>,
-) {
-    let ends = &path.joint_ends[path.joint_ends.len() - tableau.stages..];
-    let state = if tableau.stiffly_accurate {
-        ends[tableau.stages - 1].clone()
-    } else {
-        let terms = ends.iter().enumerate().map(|(j, y)| (tableau.step_weights[j], y));
-        JointState::combine(star, terms)
-    };
-    let first = path.states.len() - bodies;
-    let kinematics = reduction.kinematics(&state.configuration);
-    reduction.place(&kinematics, &mut path.states[first..]);
-    path.joint_states.push(state);
 }
 
 /// Which stage of which step.

@@ -22,6 +22,8 @@ use std::sync::Arc;
 ///                   and Coulomb parts (a force over the area is a traction)
 ///   forces.csv      net contact force and torque (about the centre of mass) on every actor at the end of each step
 ///   energies.csv    kinetic, gravitational, contact and total energy after each step
+///   joints.csv      position and velocity of every joint after each step, where the scene has joints: q (rad or m;
+///                   of a spherical joint the rotation vector, of a free one position and rotation vector) and qdot
 ///   solver.csv      of each stage: iterations, residual, tolerance, whether it converged; steps count from 1, as in
 ///                   contacts.csv: step n ends at row n of trajectory.csv
 ///
@@ -85,6 +87,9 @@ pub fn run(args: &Args) -> Result<Report, CliError> {
         ("solver.csv", tables::solver(&run)),
     ] {
         files::write(&args.out.join(name), content.as_bytes())?;
+    }
+    if let Some(content) = tables::joints(&run) {
+        files::write(&args.out.join("joints.csv"), content.as_bytes())?;
     }
     if let Err(source) = outcome {
         let steps = run.steps;

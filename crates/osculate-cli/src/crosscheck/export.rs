@@ -1,8 +1,8 @@
 //! Reference cases as scene files.
 
-use super::Family;
 use super::case::{Case, Meshes, read};
 use super::convert::{Converted, convert};
+use super::{Family, articulated};
 use crate::{CliError, files};
 use serde::Deserialize;
 use std::path::Path;
@@ -18,7 +18,7 @@ struct Record {
 /// Where a file cannot be written.
 pub fn export(family: &Family, folder: &Path) -> Result<usize, CliError> {
     // Of the other families the cases describe bodies that no scene has.
-    if !["f1", "f2", "f4", "f8"].contains(&family.short()) {
+    if !["f1", "f2", "f4", "f7", "f8"].contains(&family.short()) {
         return Ok(0);
     }
     let meshes = family.meshes()?;
@@ -27,7 +27,11 @@ pub fn export(family: &Family, folder: &Path) -> Result<usize, CliError> {
     let mut written = 0;
     for path in &family.cases {
         // The check has reported what cannot be read or converted.
-        if let Some(text) = scene(path, &meshes)? {
+        let text = match family.short() {
+            "f7" => articulated::load_scene(path, &meshes).ok().map(|s| s.to_toml()).transpose()?,
+            _ => scene(path, &meshes)?,
+        };
+        if let Some(text) = text {
             let name = path.file_stem().unwrap_or_default().to_string_lossy();
             files::write(&folder.join(format!("{name}.toml")), text.as_bytes())?;
             written += 1;

@@ -10,7 +10,7 @@
 use super::Reduction;
 use super::matrix::LinkMatrix;
 use crate::articulated::{Attachment, ClosureKind, LoopClosure};
-use crate::linalg::blocks::{BLOCK, Block};
+use crate::linalg::blocks::BLOCK;
 use crate::state::{BodyState, StateBar};
 use crate::system::Stage;
 use nalgebra::Vector3;
@@ -164,23 +164,30 @@ impl<T: Scalar> Reduction<T> {
         self.model.closures().iter().fold(T::zero(), |sum, closure| sum + one(closure))
     }
 
-    /// Writes their Jacobian.
+    /// Writes their Jacobian, column by column: nested jets of both widths would not fit on a stack.
     pub(crate) fn closure_blocks(&self, stage: &Stage<'_, T>, k: &mut LinkMatrix<T>) {
         k.closures.clear();
         for closure in self.model.closures() {
-            let now = seeded(&self.poses(closure, stage.now));
-            let start = self.poses(closure, stage.start);
-            let start = start.map(|x| constant(&x));
+            let now = self.poses(closure, stage.now);
+            let start = constant(&self.poses(closure, stage.start));
             let spring = self.spring(closure).lift(Jet::constant);
-            let r = spring.residual(&now, &start, stage.duration);
             let sides = self.sides(closure);
-            for (i, row) in sides.into_iter().enumerate() {
-                for (j, column) in sides.into_iter().enumerate() {
-                    let (Some(row), Some(column)) = (row, column) else { continue };
-                    let block: Block<T> = std::array::from_fn(|e| {
-                        r[BLOCK * i + e / BLOCK].eps[BLOCK * j + e % BLOCK]
-                    });
-                    k.closures.push((row, column, block));
+            let first = k.closures.len();
+            let zero = [T::zero(); BLOCK * BLOCK];
+            let places = sides.iter().flat_map(|row| sides.map(|column| (*row, column)));
+            k.closures.extend(places.filter_map(|(r, c)| Some((r?, c?, zero))));
+            for direction in 0..BOTH {
+                let Some(column) = sides[direction / BLOCK] else { continue };
+                let r = spring.residual(&seeded_in(&now, direction), &start, stage.duration);
+                for (row, at, block) in &mut k.closures[first..] {
+                    // A closure joins two bodies, so a first unknown tells which side it is.
+                    if *at != column {
+                        continue;
+                    }
+                    let side = usize::from(sides[0] != Some(*row));
+                    for i in 0..BLOCK {
+                        block[BLOCK * i + direction % BLOCK] = r[BLOCK * side + i].eps[0];
+                    }
                 }
             }
         }
@@ -196,50 +203,59 @@ impl<T: Scalar> Reduction<T> {
     ) {
         for (closure, bar) in self.model.closures().iter().zip(bars) {
             let (now, start) = (self.poses(closure, stage.now), self.poses(closure, stage.start));
-            let spring = self.spring(closure);
             let sides = self.sides(closure);
             let test: [T; BOTH] = std::array::from_fn(|k| {
                 sides[k / BLOCK].map_or_else(T::zero, |at| -lambda[at + k % BLOCK])
             });
-            let fixed = now.map(|x| constant(&x));
-            let by_start =
-                spring.lift(Jet::constant).residual(&fixed, &seeded(&start), stage.duration);
-            let dot = |r: &[Jet<BOTH, T>; BOTH], e: usize| {
-                r.iter().zip(&test).fold(T::zero(), |sum, (r, t)| sum + r.eps[e] * *t)
+            let (fixed, still) = (constant(&now), constant(&start));
+            let by = |spring: &Spring<Jet<1, T>>, start: &[Pose<Jet<1, T>>; 2]| {
+                let r = spring.residual(&fixed, start, stage.duration);
+                r.iter().zip(&test).fold(T::zero(), |sum, (r, t)| sum + r.eps[0] * *t)
             };
-            for (side, link) in [closure.first.link, closure.second.link].into_iter().enumerate() {
-                let Some(link) = link else { continue };
-                let state = &mut start_bars[self.bodies[link]];
-                let v = |first: usize| {
-                    Vector3::from_fn(|k, _| dot(&by_start, BLOCK * side + first + k))
-                };
-                state.center += v(0);
-                state.rotation += v(3);
-            }
-            let mut seeded_spring = spring.lift(Jet::<BOTH, T>::constant);
-            seeded_spring.frames = seeded(&spring.frames);
-            let start = start.map(|x| constant(&x));
-            let by_frames = seeded_spring.residual(&fixed, &start, stage.duration);
-            for (side, attachment) in [&closure.first, &closure.second].into_iter().enumerate() {
-                for k in 0..BLOCK {
-                    let by = dot(&by_frames, BLOCK * side + k);
-                    bar.frames[side][k] += by;
-                    if let (Some(link), true) = (attachment.link, k < 3) {
-                        centers[link][k] -= by;
-                    }
+            let plain = self.spring(closure);
+            let spring = plain.lift(Jet::constant);
+            let links = [closure.first.link, closure.second.link];
+            for direction in 0..BOTH {
+                let (side, k) = (direction / BLOCK, direction % BLOCK);
+                if let Some(link) = links[side] {
+                    let state = &mut start_bars[self.bodies[link]];
+                    let share = by(&spring, &seeded_in(&start, direction));
+                    if k < 3 { state.center[k] += share } else { state.rotation[k - 3] += share }
+                }
+                let frames = seeded_in(&plain.frames, direction);
+                let share = by(&Spring { frames, ..spring }, &still);
+                bar.frames[side][k] += share;
+                // A frame is seen from the centre of mass.
+                if let (Some(link), true) = (links[side], k < 3) {
+                    centers[link][k] -= share;
                 }
             }
-            let mut numbers = spring.lift(Jet::<BOTH, T>::constant);
-            numbers.stiffness.eps[0] = T::one();
-            numbers.damping.eps[1] = T::one();
-            let by_numbers = numbers.residual(&fixed, &start, stage.duration);
-            for (e, number) in bar.numbers.iter_mut().enumerate() {
-                *number += dot(&by_numbers, e);
-            }
+            let one = Jet { re: T::zero(), eps: [T::one()] };
+            let stiffer = Spring { stiffness: spring.stiffness + one, ..spring };
+            bar.numbers[0] += by(&stiffer, &still);
+            let damped = Spring { damping: spring.damping + one, ..spring };
+            bar.numbers[1] += by(&damped, &still);
         }
     }
 }
 
-fn constant<const N: usize, T: Scalar>(x: &Pose<T>) -> Pose<Jet<N, T>> {
-    Pose { position: x.position.map(Jet::constant), rotation: x.rotation.map(Jet::constant) }
+/// Poses seeded in one of the increments `c + δ`, `exp(δ) R` of both.
+fn seeded_in<T: Scalar>(poses: &[Pose<T>; 2], direction: usize) -> [Pose<Jet<1, T>>; 2] {
+    let mut out = constant(poses);
+    let (pose, k) = (&mut out[direction / BLOCK], direction % BLOCK);
+    if k < 3 {
+        pose.position[k].eps[0] = T::one();
+    } else {
+        let mut turn = Vector3::zeros();
+        turn[k - 3] = Jet::variable(T::zero(), 0);
+        pose.rotation = mat3::mul(&so3::exp(&turn), &pose.rotation);
+    }
+    out
+}
+
+fn constant<const N: usize, T: Scalar>(poses: &[Pose<T>; 2]) -> [Pose<Jet<N, T>>; 2] {
+    [0, 1].map(|i| Pose {
+        position: poses[i].position.map(Jet::constant),
+        rotation: poses[i].rotation.map(Jet::constant),
+    })
 }

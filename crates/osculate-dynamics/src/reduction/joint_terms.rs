@@ -131,9 +131,8 @@ struct Terms<T> {
 /// Generalised force of the joint's laws and rotors \[N m or N\], as it stands in the residual.
 fn residual<T: Scalar>(terms: &Terms<T>, x: &Motion<T>, duration: f64) -> [T; MOST] {
     let mut r = [T::zero(); MOST];
-    let n = terms.dofs;
-    for k in 0..n {
-        r[k] = terms.armature[k] * (x.rate[k] - x.start_rate[k]) / duration;
+    for (k, r) in r.iter_mut().enumerate().take(terms.dofs) {
+        *r = terms.armature[k] * (x.rate[k] - x.start_rate[k]) / duration;
     }
     for part in terms.parts() {
         let square = x.rate[part.clone()].iter().fold(T::zero(), |sum, &v| sum + v * v);

@@ -12,7 +12,7 @@
 
 use super::closure::ClosureBar;
 use super::joint_terms::{NUMBER_COUNT, TermsBar};
-use super::{JointStage, Pair, Reduction};
+use super::{Pair, Reduction};
 use crate::articulated::{SpatialForce, TreeKinematics, Twist};
 use crate::state::StateBar;
 use crate::system::Stage;
@@ -164,12 +164,12 @@ impl<T: Scalar> Reduction<T> {
     pub(crate) fn pull_stage(
         &self,
         stage: &Stage<'_, T>,
-        joints: &JointStage<'_, T>,
         lambda: (&[T], &[T]),
         (ends, force): (Vec<Pair<T>>, StageForce<'_, T>),
         (start_bars, start_position, start_rate): (&mut [StateBar<T>], &mut [T], &mut [T]),
         (bars, step): (&mut TreeBar<T>, usize),
     ) {
+        let Some(joints) = &stage.joints else { return };
         let kinematics = self.kinematics(joints.now);
         let rates: Vec<T> = lambda.0[self.first_dof..].iter().map(|&x| -x).collect();
         let by_matrix = force.matrix.transposed_times(lambda.1);

@@ -158,7 +158,7 @@ impl<'s, T: SweepScalar> JointSweep<'s, T> {
         let lambda = (self.lambda.as_slice(), lambda);
         let start = (&mut *start_bars, start_bar.position.as_mut_slice(), &mut start_bar.rate[..]);
         let total = (&mut self.total, first);
-        reduction.pull_stage(at, &joints, lambda, (poses, force), start, total);
+        reduction.pull_stage(at, lambda, (poses, force), start, total);
         let kinematics = reduction.kinematics(&joints.start.configuration);
         let position = &mut start_bar.position;
         reduction.pull_poses(&kinematics, start_bars, position, &mut self.total);

@@ -3,6 +3,7 @@
 use super::{Run, total};
 use nalgebra::Vector3;
 use osculate_contact::Status;
+use osculate_dynamics::articulated::JointPosition;
 use osculate_dynamics::{Kinematics, Scene};
 use osculate_math::so3;
 use std::fmt::Write;
@@ -69,6 +70,43 @@ pub(super) fn trajectory(
         push(&mut text, row);
     }
     text
+}
+
+/// Positions and velocities of the joints; `None` where there are none.
+pub(super) fn joints(run: &Run<'_>) -> Option<String> {
+    let model = run.scene.simulator.scene().articulation.as_ref()?.model();
+    let mut text = String::from("step,t");
+    for column in ["q", "qdot"] {
+        for link in model.links() {
+            let dofs = link.joint.kind.dofs();
+            for k in 0..dofs {
+                let index = if dofs == 1 { String::new() } else { format!("_{k}") };
+                let _ = write!(text, ",{}.{column}{index}", link.name);
+            }
+        }
+    }
+    text.push('\n');
+    for step in 0..=run.steps {
+        let state = run.trajectory.path.joints(step)?;
+        let mut row = vec![step.to_string(), format!("{:?}", run.times[step])];
+        for position in state.configuration.joints() {
+            row.extend(numbers(&coordinates(position)));
+        }
+        row.extend(numbers(&state.rates));
+        push(&mut text, row);
+    }
+    Some(text)
+}
+
+fn coordinates(position: &JointPosition) -> Vec<f64> {
+    match position {
+        JointPosition::None => Vec::new(),
+        JointPosition::Scalar(x) => vec![*x],
+        JointPosition::Rotation(r) => so3::log(r).as_slice().to_vec(),
+        JointPosition::Pose(x) => {
+            x.position.iter().chain(so3::log(&x.rotation).iter()).copied().collect()
+        }
+    }
 }
 
 pub(super) fn contacts(run: &Run<'_>) -> String {
