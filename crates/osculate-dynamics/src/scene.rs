@@ -3,6 +3,7 @@
 use crate::layout::{Counts, Layout};
 use crate::{Articulation, FreeShape, SceneError};
 use nalgebra::{Matrix3, Vector3};
+use osculate_contact::impulse::Condim;
 use osculate_contact::{ContactParams, PairOverride};
 use osculate_geometry::GeometryError;
 use osculate_geometry::collider::Collider;
@@ -31,10 +32,26 @@ pub enum BodyKind {
 }
 
 /// What the impulse model needs of a surface beside its friction coefficient.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ImpulseSurface {
     /// `e`, coefficient of restitution \[–\], 0 to 1; the mean of two bodies acts.
     pub restitution: f64,
+    /// `r`, effective radius of spin friction that shares the budget of sliding \[m\], ≥ 0; the larger of two bodies acts.
+    pub torsional_radius: f64,
+    /// Which friction rows a contact has; the larger number of two bodies acts.
+    pub condim: Condim,
+    /// Coefficient of spin with four or six rows \[m\], ≥ 0; the larger of two bodies acts.
+    pub spin_friction: f64,
+    /// Coefficient of rolling with six rows \[m\], ≥ 0; the larger of two bodies acts.
+    pub rolling_friction: f64,
+}
+
+impl Default for ImpulseSurface {
+    fn default() -> Self {
+        let (restitution, torsional_radius, condim) = (0.0, 0.0, Condim::Sliding);
+        let (spin_friction, rolling_friction) = (0.0, 0.0);
+        Self { restitution, torsional_radius, condim, spin_friction, rolling_friction }
+    }
 }
 
 impl ImpulseSurface {
@@ -44,7 +61,16 @@ impl ImpulseSurface {
     /// With the field, the value and what is allowed.
     pub fn validate(&self) -> Result<(), (&'static str, f64, &'static str)> {
         let e = self.restitution;
-        if (0.0..=1.0).contains(&e) { Ok(()) } else { Err(("restitution", e, "0 to 1")) }
+        if !(0.0..=1.0).contains(&e) {
+            return Err(("restitution", e, "0 to 1"));
+        }
+        let lengths = [
+            ("torsional_radius", self.torsional_radius),
+            ("spin_friction", self.spin_friction),
+            ("rolling_friction", self.rolling_friction),
+        ];
+        let bad = lengths.into_iter().find(|(_, x)| !(*x >= 0.0 && x.is_finite()));
+        bad.map_or(Ok(()), |(field, found)| Err((field, found, ">= 0 m")))
     }
 }
 

@@ -61,7 +61,9 @@ pub(super) fn surface(
     actor: &Actor,
     at: &str,
 ) -> Result<ImpulseSurface, FileError> {
-    let surface = ImpulseSurface::from(&actor.impulse);
+    let surface = ImpulseSurface::try_from(&actor.impulse).map_err(|_| {
+        context.value(&format!("{at}.impulse.condim"), actor.impulse.condim, "1, 3, 4 or 6")
+    })?;
     surface.validate().map_err(|(field, found, allowed)| {
         context.value(&format!("{at}.impulse.{field}"), found, allowed)
     })?;

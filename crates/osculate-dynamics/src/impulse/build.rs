@@ -4,9 +4,10 @@ use super::body::RigidState;
 use super::row::{Row, Side, jacobian, response};
 use super::rows::{Bias, FrictionPair, Group, NormalRow, Rows, tangents};
 use super::settings::ImpulseSettings;
+use super::spin::{Angular, EllipticRows, SpinRow};
 use super::system::System;
 use nalgebra::{Matrix2, Matrix3, Vector2, Vector3};
-use osculate_contact::impulse::normal;
+use osculate_contact::impulse::{Condim, normal};
 use osculate_geometry::manifold::{Contact, ContactPoint};
 
 /// A contact of a step, evaluated.
@@ -55,6 +56,26 @@ impl Builder<'_> {
                 _ => {
                     let [v, w] = &self.prescribed[body];
                     drift += rows[0].dot(v) + rows[1].dot(w);
+                    Side::Fixed
+                }
+            }
+        };
+        let sides = [side(bodies[0], *direction), side(bodies[1], -direction)];
+        Row { sides, drift }
+    }
+
+    /// A row of relative angular velocity about a direction.
+    pub(crate) fn angular(&self, bodies: [usize; 2], direction: &Vector3<f64>) -> Row {
+        let mut drift = 0.0;
+        let mut side = |body: usize, d: Vector3<f64>| {
+            let item = &self.system.items[body];
+            match item.unknown {
+                Some(at) => {
+                    let response = [Vector3::zeros(), self.inverse[body] * d];
+                    Side::Free { at, jacobian: [Vector3::zeros(), d], response }
+                }
+                None => {
+                    drift += d.dot(&self.prescribed[body][1]);
                     Side::Fixed
                 }
             }
@@ -122,12 +143,40 @@ impl Builder<'_> {
     /// Point friction: every contact has its own normal and its own pair.
     pub(crate) fn point_friction(&self, touches: &[Touch], rows: &mut Rows) {
         for (index, touch) in touches.iter().enumerate() {
-            let share = self.system.friction(touch.bodies, self.settings);
-            let pair = self.friction(touch.bodies, &touch.middle(), &touch.point.normal, share);
-            rows.push(Group { normals: index..index + 1, pairs: index..index + 1 });
-            rows.normals.push(self.normal(touch, index));
+            self.point(touch, index, rows);
+        }
+    }
+
+    /// A group of one contact with its own friction.
+    pub(crate) fn point(&self, touch: &Touch, index: usize, rows: &mut Rows) {
+        let (bodies, n) = (touch.bodies, &touch.point.normal);
+        let share = self.system.friction(bodies, self.settings);
+        let (first, start) = (rows.normals.len(), rows.pairs.len());
+        rows.normals.push(self.normal(touch, index));
+        let (condim, spin, roll) = self.system.condim(bodies);
+        let mut angular = Angular::None;
+        if condim != Condim::Frictionless {
+            let pair = self.friction(bodies, &touch.middle(), n, share);
+            angular = match condim {
+                Condim::Spinning | Condim::Rolling => {
+                    let law = (condim, [share, spin, roll]);
+                    Angular::Elliptic(EllipticRows::new(self, bodies, (n, &pair), law))
+                }
+                _ => self.spin(bodies, n, share),
+            };
             rows.pairs.push(pair);
         }
+        let pairs = start..rows.pairs.len();
+        rows.push(Group { normals: first..first + 1, pairs, angular, point: true });
+    }
+
+    /// The spin row of a region, where a surface has a torsional radius.
+    pub(crate) fn spin(&self, bodies: [usize; 2], n: &Vector3<f64>, friction: f64) -> Angular {
+        let radius = self.system.torsional_radius(bodies);
+        if radius <= 0.0 {
+            return Angular::None;
+        }
+        Angular::Spin(SpinRow::new(self, bodies, n, (friction, radius)))
     }
 }
 

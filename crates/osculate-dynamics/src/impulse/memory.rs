@@ -13,54 +13,63 @@ type Key = ([usize; 2], FeatureId);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WarmStart {
     duration: f64,
-    impulses: Vec<(Key, f64, Vector3<f64>)>,
+    impulses: Vec<(Key, Kept)>,
+}
+
+/// Impulses of a contact.
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    normal: f64,
+    /// World; zero where friction acts at anchors.
+    friction: Vector3<f64>,
+    /// Of spin and rolling, world.
+    angular: Vector3<f64>,
 }
 
 impl WarmStart {
     /// Forgets what involves a body.
     pub(crate) fn forget(&mut self, body: usize) {
-        self.impulses.retain(|(key, ..)| !key.0.contains(&body));
+        self.impulses.retain(|(key, _)| !key.0.contains(&body));
     }
 
     /// Keeps the impulses of a step.
-    pub(crate) fn store(&mut self, touches: &[Touch], rows: &Rows, point: bool, duration: f64) {
+    pub(crate) fn store(&mut self, touches: &[Touch], rows: &Rows, duration: f64) {
         self.duration = duration;
         self.impulses.clear();
-        for (i, normal) in rows.normals.iter().enumerate() {
-            let touch = &touches[normal.contact];
-            let friction = if point { world(&rows.pairs[i]) } else { Vector3::zeros() };
-            self.impulses.push(((touch.bodies, touch.contact.id), normal.impulse, friction));
+        for group in &rows.groups {
+            let pair = rows.pairs[group.pairs.clone()].first().filter(|_| group.point);
+            let friction = pair.map_or_else(Vector3::zeros, world);
+            for normal in &rows.normals[group.normals.clone()] {
+                let touch = &touches[normal.contact];
+                let kept =
+                    Kept { normal: normal.impulse, friction, angular: group.angular.world() };
+                self.impulses.push(((touch.bodies, touch.contact.id), kept));
+            }
         }
         self.impulses.sort_by_key(|x| x.0);
     }
 
-    fn find(&self, touch: &Touch) -> Option<(f64, Vector3<f64>)> {
+    fn find(&self, touch: &Touch) -> Option<Kept> {
         let key = (touch.bodies, touch.contact.id);
         let found = self.impulses.binary_search_by_key(&key, |x| x.0).ok()?;
-        let (_, normal, friction) = self.impulses[found];
-        Some((normal, friction))
+        Some(self.impulses[found].1)
     }
 
     /// Starts rows from a part of the impulses of the last step, scaled by the ratio of the durations; friction is
     /// turned into the new basis and clamped to its new disk.
-    pub(crate) fn start(
-        &self,
-        touches: &[Touch],
-        rows: &mut Rows,
-        part: f64,
-        (point, duration): (bool, f64),
-    ) {
+    pub(crate) fn start(&self, touches: &[Touch], rows: &mut Rows, part: f64, duration: f64) {
         if self.duration <= 0.0 || part <= 0.0 {
             return;
         }
         let factor = part * duration / self.duration;
-        for i in 0..rows.normals.len() {
-            let touch = &touches[rows.normals[i].contact];
-            let Some((normal, friction)) = self.find(touch) else { continue };
-            rows.normals[i].impulse = normal * factor;
-            if point {
-                let pair = &mut rows.pairs[i];
-                pair.impulse = clamped(pair, &(friction * factor), normal * factor);
+        for group in &mut rows.groups {
+            for normal in &mut rows.normals[group.normals.clone()] {
+                let Some(kept) = self.find(&touches[normal.contact]) else { continue };
+                normal.impulse = kept.normal * factor;
+                group.angular.start(&(kept.angular * factor));
+                if let Some(pair) = rows.pairs.get_mut(group.pairs.start).filter(|_| group.point) {
+                    pair.impulse = clamped(pair, &(kept.friction * factor), normal.impulse);
+                }
             }
         }
     }

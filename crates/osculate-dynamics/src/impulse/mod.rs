@@ -25,6 +25,7 @@ mod rows;
 mod settings;
 mod simulate;
 mod solve;
+mod spin;
 mod stepper;
 mod system;
 

@@ -17,6 +17,7 @@ use super::rows::{FrictionPair, Group, Rows};
 use super::solve::{velocity, world};
 use super::system::System;
 use nalgebra::{Vector2, Vector3};
+use osculate_contact::impulse::Condim;
 use osculate_contact::impulse::patch::anchors::{Anchors, anchors};
 use osculate_contact::impulse::patch::motion::midpoint;
 use osculate_contact::impulse::patch::release::AnchorState;
@@ -80,12 +81,20 @@ impl Patches {
         let past = Past::new(self, builder);
         let mut found: Vec<Anchor> = Vec::new();
         for members in regions(&surfaces, |_, _| false) {
+            let (condim, ..) = builder.system.condim(touches[members[0]].bodies);
+            if condim != Condim::Sliding {
+                // Angular coefficients belong to a contact, not to a region.
+                members.iter().for_each(|&i| builder.point(&touches[i], i, rows));
+                continue;
+            }
             let first = rows.normals.len();
             rows.normals.extend(members.iter().map(|&i| builder.normal(&touches[i], i)));
             let normals = first..rows.normals.len();
             let start = rows.pairs.len();
             let places = footprint(builder, touches, &members, &surfaces);
             let share = builder.system.friction(touches[members[0]].bodies, builder.settings);
+            let bodies = touches[members[0]].bodies;
+            let angular = builder.spin(bodies, &surfaces[members[0]].normal, share);
             let share = share / places.len().max(1) as f64;
             for place in &places {
                 let mut anchor = Anchor {
@@ -108,13 +117,14 @@ impl Patches {
                 rows.pairs.push(pair(builder, &anchor, share));
                 found.push(anchor);
             }
-            // With patch friction every pair of rows is an anchor's, in the same order.
+            let count = found.len();
             if let [.., a, b] = &mut found[..]
                 && places.len() == 2
             {
-                (a.partner, b.partner) = (Some(b.pair), Some(a.pair));
+                (a.partner, b.partner) = (Some(count - 1), Some(count - 2));
             }
-            rows.push(Group { normals, pairs: start..rows.pairs.len() });
+            let pairs = start..rows.pairs.len();
+            rows.push(Group { normals, pairs, angular, point: false });
         }
         found
     }

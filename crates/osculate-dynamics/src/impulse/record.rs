@@ -17,6 +17,8 @@ pub struct ContactImpulse {
     pub normal: f64,
     /// Friction impulse \[N s\], world; zero where friction acts at anchors.
     pub friction: Vector3<f64>,
+    /// Impulse of spin and rolling friction at the contact \[N m s\], world.
+    pub angular: Vector3<f64>,
 }
 
 /// An anchor of a region, and its impulse on the first body.
@@ -36,6 +38,8 @@ pub struct AnchorImpulse {
     pub load: f64,
     /// Radius of its disk \[N s\].
     pub radius: f64,
+    /// Spin impulse of its region \[N m s\], world.
+    pub spin: Vector3<f64>,
     /// Whether it let go at the end of the step.
     pub released: bool,
 }

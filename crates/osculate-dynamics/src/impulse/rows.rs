@@ -9,6 +9,7 @@
 //! itself (point friction), or at the anchors of a region.
 
 use super::row::Row;
+use super::spin::Angular;
 use nalgebra::{Matrix2, Vector2, Vector3};
 use osculate_math::{Scalar, norm};
 use std::ops::Range;
@@ -60,6 +61,10 @@ pub(crate) struct FrictionPair {
 pub(crate) struct Group {
     pub(crate) normals: Range<usize>,
     pub(crate) pairs: Range<usize>,
+    /// Spin and rolling.
+    pub(crate) angular: Angular,
+    /// Friction acts at the one contact of the group.
+    pub(crate) point: bool,
 }
 
 /// All rows of a step.

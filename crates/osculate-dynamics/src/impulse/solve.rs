@@ -14,8 +14,9 @@
 //! ```
 
 use super::row::Velocities;
-use super::rows::{Bias, FrictionPair, NormalRow, Rows};
+use super::rows::{Bias, FrictionPair, Group, NormalRow, Rows};
 use super::settings::{FrictionMode, ImpulseSettings};
+use super::spin::Angular;
 use nalgebra::{Matrix3, Vector2, Vector3};
 use osculate_contact::impulse::bisection::Bisection;
 use osculate_contact::impulse::{ImpulseError, cone::Cone, disk};
@@ -40,7 +41,7 @@ pub struct ImpulseStats {
 }
 
 /// A row whose residual is below this part of what its rounding scales with is solved.
-const ROUNDING: f64 = 8.0 * f64::EPSILON;
+pub(super) const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
 /// What a sweep does with overlaps.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -114,7 +115,7 @@ pub(crate) fn velocity(pair: &FrictionPair, v: &Velocities) -> Vector2<f64> {
 
 /// `u_T + β d/h` \[m/s\].
 #[inline]
-fn slip(pair: &FrictionPair, v: &Velocities) -> Vector2<f64> {
+pub(super) fn slip(pair: &FrictionPair, v: &Velocities) -> Vector2<f64> {
     velocity(pair, v) + pair.bias
 }
 
@@ -128,8 +129,8 @@ impl Solver<'_> {
     fn sweep(&self, rows: &mut Rows, v: &mut Velocities) -> Result<f64, ImpulseError> {
         let mut change = 0.0_f64;
         let Rows { normals, pairs, groups } = rows;
-        for group in groups.iter() {
-            if self.settings.friction_mode != FrictionMode::FixedNormal {
+        for group in groups.iter_mut() {
+            if self.is_coupled(group) {
                 let (i, j) = (group.normals.start, group.pairs.start);
                 change = change.max(self.coupled(&mut normals[i], &mut pairs[j], v)?);
                 continue;
@@ -139,11 +140,25 @@ impl Solver<'_> {
                 change = change.max(self.normal(normal, v));
                 load += normal.impulse;
             }
-            for pair in &mut pairs[group.pairs.clone()] {
+            let pairs = &mut pairs[group.pairs.clone()];
+            if let (Angular::Elliptic(rows), [pair]) = (&mut group.angular, &mut pairs[..]) {
+                change = change.max(rows.sweep(load, pair, v)?);
+                continue;
+            }
+            for pair in pairs.iter_mut() {
                 change = change.max(self.friction(pair, load, v)?);
+            }
+            if let Angular::Spin(spin) = &mut group.angular {
+                change = change.max(spin.sweep(load, pairs, v));
             }
         }
         Ok(change)
+    }
+
+    /// Whether the impulses of a group are found together: of one contact without angular rows.
+    fn is_coupled(&self, group: &Group) -> bool {
+        let plain = matches!(group.angular, Angular::None) && group.pairs.len() == 1;
+        self.settings.friction_mode != FrictionMode::FixedNormal && group.point && plain
     }
 
     fn bias(&self, normal: &NormalRow) -> f64 {
@@ -262,8 +277,16 @@ impl Solver<'_> {
                 see(self.normal_step(normal, v), normal.contact);
             }
             let contact = rows.normals.get(group.normals.start).map_or(0, |n| n.contact);
-            for pair in &rows.pairs[group.pairs.clone()] {
+            let pairs = &rows.pairs[group.pairs.clone()];
+            if let (Angular::Elliptic(rows), [pair]) = (&group.angular, pairs) {
+                see(rows.residual(load, pair, v), contact);
+                continue;
+            }
+            for pair in pairs {
                 see(friction_residual(pair, load, v), contact);
+            }
+            if let Angular::Spin(spin) = &group.angular {
+                see(spin.residual(load, pairs, v), contact);
             }
         }
         worst

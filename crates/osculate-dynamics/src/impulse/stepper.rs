@@ -121,9 +121,8 @@ impl ImpulseStepper {
             }
         }
         self.check_finite(&states)?;
-        let point = !self.settings.patch_friction();
         self.patches.store(anchors, (&self.rows, &v), &self.states, duration);
-        self.warm.store(&self.touches, &self.rows, point, duration);
+        self.warm.store(&self.touches, &self.rows, duration);
         let record = self.record(stats);
         self.states = states;
         self.step += 1;
@@ -208,7 +207,7 @@ impl ImpulseStepper {
             Vec::new()
         };
         let part = self.settings.warm_start;
-        self.warm.start(&self.touches, &mut self.rows, part, (!patch, h));
+        self.warm.start(&self.touches, &mut self.rows, part, h);
         Patches::start(&anchors, &mut self.rows);
         (row_scale(&self.rows, free), anchors)
     }
@@ -223,6 +222,9 @@ impl ImpulseStepper {
             for (row, impulse) in pair.rows.iter().zip(pair.impulse.iter()) {
                 row.apply(*impulse, &mut v);
             }
+        }
+        for group in &self.rows.groups {
+            group.angular.apply(&mut v);
         }
         v
     }
@@ -255,16 +257,21 @@ impl ImpulseStepper {
     }
 
     fn record(&self, stats: super::ImpulseStats) -> StepRecord {
-        let patch = self.settings.patch_friction();
-        let contacts = self.rows.normals.iter().enumerate().map(|(i, normal)| {
-            let touch = &self.touches[normal.contact];
-            ContactImpulse {
-                bodies: touch.bodies,
-                contact: touch.contact,
-                point: touch.point,
-                normal: normal.impulse,
-                friction: if patch { Vector3::zeros() } else { world(&self.rows.pairs[i]) },
-            }
+        let contacts = self.rows.groups.iter().flat_map(|group| {
+            let pair = self.rows.pairs[group.pairs.clone()].first().filter(|_| group.point);
+            let friction = pair.map_or_else(Vector3::zeros, world);
+            let angular = group.angular.world();
+            self.rows.normals[group.normals.clone()].iter().map(move |normal| {
+                let touch = &self.touches[normal.contact];
+                ContactImpulse {
+                    bodies: touch.bodies,
+                    contact: touch.contact,
+                    point: touch.point,
+                    normal: normal.impulse,
+                    friction,
+                    angular: if group.point { angular } else { Vector3::zeros() },
+                }
+            })
         });
         let anchors = self.patches.anchors.iter().map(|a| AnchorImpulse {
             bodies: a.bodies,
@@ -274,6 +281,7 @@ impl ImpulseStepper {
             impulse: a.impulse,
             load: a.load,
             radius: a.radius,
+            spin: self.rows.groups[a.group].angular.world(),
             released: a.released,
         });
         StepRecord { contacts: contacts.collect(), anchors: anchors.collect(), stats }

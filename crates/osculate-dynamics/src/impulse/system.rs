@@ -2,8 +2,9 @@
 
 use super::body::{Inertia, RigidState};
 use super::settings::ImpulseSettings;
-use crate::{BodyKind, Parameters, Scene, SceneError};
+use crate::{BodyKind, ImpulseSurface, Parameters, Scene, SceneError};
 use nalgebra::{Matrix3, Vector3};
+use osculate_contact::impulse::Condim;
 use osculate_geometry::manifold::{Contact, ContactShape, Placed, contacts};
 use osculate_math::se3::Pose;
 
@@ -18,7 +19,7 @@ pub(crate) struct Item {
     /// Radius of a ball about the centre of mass that contains the shape \[m\]; `None` for a half-space.
     pub(crate) radius: Option<f64>,
     pub(crate) friction: f64,
-    pub(crate) restitution: f64,
+    pub(crate) surface: ImpulseSurface,
     pub(crate) has_gravity: bool,
     /// Index of its first unknown.
     pub(crate) unknown: Option<usize>,
@@ -67,7 +68,7 @@ impl System {
                 radius: shape.as_ref().and_then(|s| s.radius_about(&p.center)),
                 shape,
                 friction: p.contact.friction,
-                restitution: body.impulse.restitution,
+                surface: body.impulse,
                 has_gravity: body.gravity,
                 unknown,
                 motion: match &body.kind {
@@ -161,7 +162,21 @@ impl System {
 
     /// Coefficient of restitution of a pair \[–\].
     pub(crate) fn restitution(&self, [a, b]: [usize; 2]) -> f64 {
-        0.5 * (self.items[a].restitution + self.items[b].restitution)
+        0.5 * (self.items[a].surface.restitution + self.items[b].surface.restitution)
+    }
+
+    /// Radius of spin friction of a pair \[m\]: the larger.
+    pub(crate) fn torsional_radius(&self, [a, b]: [usize; 2]) -> f64 {
+        let radius = |i: usize| self.items[i].surface.torsional_radius;
+        radius(a).max(radius(b))
+    }
+
+    /// Friction rows of a pair and its coefficients of spin and rolling \[m\]: the larger of each.
+    pub(crate) fn condim(&self, [a, b]: [usize; 2]) -> (Condim, f64, f64) {
+        let (s, t) = (&self.items[a].surface, &self.items[b].surface);
+        let condim = if t.condim.rows() > s.condim.rows() { t.condim } else { s.condim };
+        let spin = s.spin_friction.max(t.spin_friction);
+        (condim, spin, s.rolling_friction.max(t.rolling_friction))
     }
 
     /// `I⁻¹` of every body in the world; zero for bodies that do not move.

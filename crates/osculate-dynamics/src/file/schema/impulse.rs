@@ -1,10 +1,11 @@
 //! `[solver.impulse]` and `[actor.impulse]`: the impulse model.
 
-use super::names::{CombineName, FrictionModeName, GyroscopicName};
+use super::names::{CombineName, FootprintName, FrictionModeName, GyroscopicName};
 use crate::ImpulseSurface;
 use crate::impulse::{FrictionMode, Gyroscopic, ImpulseSettings, NormalLaw};
-use osculate_contact::impulse::FrictionCombine;
 use osculate_contact::impulse::normal::{Rigid, SpringDamper};
+use osculate_contact::impulse::patch::IsotropicFootprint;
+use osculate_contact::impulse::{Condim, FrictionCombine, ImpulseError};
 use serde::{Deserialize, Serialize};
 
 /// The contact model that a scene is solved with.
@@ -54,6 +55,9 @@ pub struct Impulse {
     pub warm_start: f64,
     /// `β` of patch friction \[–\], 0 to 1; 0 for friction at every contact point.
     pub anchor_beta: f64,
+    /// Where the anchors of a footprint without a long axis stand.
+    #[serde(with = "FootprintName")]
+    pub footprint: IsotropicFootprint,
     /// How the coefficients of two actors become one.
     #[serde(with = "CombineName")]
     pub combine: FrictionCombine,
@@ -87,6 +91,7 @@ impl Default for Impulse {
             normal_damping: None,
             warm_start: s.warm_start,
             anchor_beta: s.anchor_beta,
+            footprint: s.footprint,
             combine: s.combine,
             friction_scale: s.friction_scale,
             restitution_threshold: s.restitution_threshold,
@@ -120,6 +125,7 @@ impl From<&Impulse> for ImpulseSettings {
             normal,
             warm_start: i.warm_start,
             anchor_beta: i.anchor_beta,
+            footprint: i.footprint,
             combine: i.combine,
             friction_scale: i.friction_scale,
             restitution_threshold: i.restitution_threshold,
@@ -131,15 +137,43 @@ impl From<&Impulse> for ImpulseSettings {
 }
 
 /// `[actor.impulse]`: what the impulse model needs of a surface beside `contact.mu`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, expecting = "a table of impulse parameters")]
 pub struct ActorImpulse {
     /// Coefficient of restitution \[–\], 0 to 1; the mean of two actors acts.
     pub restitution: f64,
+    /// Effective radius of spin friction \[m\], ≥ 0.
+    pub torsional_radius: f64,
+    /// Friction rows of a contact: 1, 3, 4 or 6.
+    pub condim: u8,
+    /// Coefficient of spin with `condim` 4 and 6 \[m\], ≥ 0.
+    pub spin_friction: f64,
+    /// Coefficient of rolling with `condim` 6 \[m\], ≥ 0.
+    pub rolling_friction: f64,
 }
 
-impl From<&ActorImpulse> for ImpulseSurface {
-    fn from(a: &ActorImpulse) -> Self {
-        Self { restitution: a.restitution }
+impl Default for ActorImpulse {
+    fn default() -> Self {
+        Self {
+            restitution: 0.0,
+            torsional_radius: 0.0,
+            condim: 3,
+            spin_friction: 0.0,
+            rolling_friction: 0.0,
+        }
+    }
+}
+
+impl TryFrom<&ActorImpulse> for ImpulseSurface {
+    type Error = ImpulseError;
+
+    fn try_from(a: &ActorImpulse) -> Result<Self, ImpulseError> {
+        Ok(Self {
+            restitution: a.restitution,
+            torsional_radius: a.torsional_radius,
+            condim: Condim::try_from(a.condim)?,
+            spin_friction: a.spin_friction,
+            rolling_friction: a.rolling_friction,
+        })
     }
 }

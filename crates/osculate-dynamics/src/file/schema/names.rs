@@ -3,6 +3,7 @@
 use crate::impulse::{FrictionMode, Gyroscopic};
 use crate::{InitialRate, Method, OnFailure, RotationUpdate};
 use osculate_contact::impulse::FrictionCombine;
+use osculate_contact::impulse::patch::IsotropicFootprint;
 use osculate_contact::{DissipationSchedule, FrictionRamp};
 use osculate_geometry::grid::{Interpolation, ResolutionMode};
 use osculate_geometry::quadrature::TriangleRule;
@@ -47,6 +48,13 @@ pub(super) enum FrictionModeName {
     CoulombNewton,
     Bisection,
     BisectionDesaxce,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "IsotropicFootprint", rename_all = "kebab-case")]
+pub(super) enum FootprintName {
+    Edges,
+    Corners,
 }
 
 #[derive(Serialize, Deserialize)]

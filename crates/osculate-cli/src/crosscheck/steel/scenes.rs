@@ -1,0 +1,219 @@
+//! The recorded scenes, and closed forms of their motion.
+
+use super::motion::{Case, Recorded, Run};
+use crate::CliError;
+use nalgebra::Vector3;
+use osculate_dynamics::{Body, Scene, Wrench};
+use osculate_geometry::collider::Collider;
+use osculate_geometry::mass::MassProperties;
+use osculate_math::se3::Pose;
+use osculate_math::so3;
+use serde_json::Value;
+
+/// Gravity of the recordings \[m/s²\].
+const GRAVITY: f64 = 9.81;
+
+/// A scene, its time grid and what acts on it.
+pub(super) struct Set {
+    pub(super) scene: Scene,
+    dt: f64,
+    steps: usize,
+    /// One a dynamic body, at every step.
+    wrench: Vec<Wrench>,
+}
+
+impl Set {
+    pub(super) fn durations(&self) -> Vec<f64> {
+        vec![self.dt; self.steps]
+    }
+
+    pub(super) fn wrenches(&self) -> Vec<Wrench> {
+        (0..self.steps).flat_map(|_| self.wrench.iter().copied()).collect()
+    }
+
+    /// Where a body starts \[m\].
+    pub(super) fn start(&self, body: usize) -> Vector3<f64> {
+        self.scene.bodies[body].pose.position
+    }
+}
+
+fn number(value: &Value, field: &'static str) -> Result<f64, CliError> {
+    value[field].as_f64().ok_or_else(|| CliError::Value {
+        field,
+        found: value[field].to_string(),
+        allowed: "a number",
+    })
+}
+
+fn vector(value: &Value, field: &'static str) -> Result<Vector3<f64>, CliError> {
+    let list = value[field].as_array().map(|l| l.iter().filter_map(Value::as_f64).collect());
+    match list.as_ref().map(Vec::as_slice) {
+        Some(&[x, y, z]) => Ok(Vector3::new(x, y, z)),
+        _ => Err(CliError::Value {
+            field,
+            found: value[field].to_string(),
+            allowed: "three numbers",
+        }),
+    }
+}
+
+fn boxed(name: &str, mass: f64, half: &Vector3<f64>, mu: f64) -> Result<Body, CliError> {
+    let mut body = Body::dynamic(name, MassProperties::cuboid(mass, half)?);
+    body.collider = Some(Collider::cuboid(Vector3::zeros(), *half)?);
+    body.contact.friction = mu;
+    Ok(body)
+}
+
+fn ball(mass: f64, radius: f64, mu: f64) -> Result<Body, CliError> {
+    let mut body = Body::dynamic("ball", MassProperties::sphere(mass, radius)?);
+    body.collider = Some(Collider::sphere(Vector3::zeros(), radius)?);
+    body.contact.friction = mu;
+    Ok(body)
+}
+
+fn ground(mu: f64) -> Result<Body, CliError> {
+    let mut body = Body::fixed("ground");
+    body.collider = Some(Collider::half_space(Vector3::z(), 0.0)?);
+    body.contact.friction = mu;
+    Ok(body)
+}
+
+fn place(body: &mut Body, pose: &Recorded) {
+    let position = Vector3::new(pose[0], pose[1], pose[2]);
+    body.pose = Pose { position, rotation: Case::rotation(pose) };
+}
+
+/// Direction of a push, from the angle of the parameters.
+fn direction(case: &Case) -> Vector3<f64> {
+    let angle = case.params["direction_deg"].as_f64().unwrap_or(0.0).to_radians();
+    Vector3::new(angle.cos(), angle.sin(), 0.0)
+}
+
+/// The scene of a case.
+///
+/// # Errors
+/// Where a number is missing or out of range.
+pub(super) fn set(
+    family: &str,
+    meta: &Value,
+    run: &Run,
+    case: &Case,
+) -> Result<Set, CliError> {
+    let mu = number(meta, "mu")?;
+    let mut floor = ground(mu)?;
+    let mut wrench = vec![Wrench::zero()];
+    let mut bodies = match family {
+        "a" => {
+            let (body, push) = pushed(meta, case, mu)?;
+            wrench = vec![push];
+            vec![body]
+        }
+        "b" => vec![thrown(meta, case, mu)?],
+        "c" => {
+            let mut body = ball(number(meta, "mass")?, number(meta, "R")?, mu)?;
+            body.velocity = vector(&case.params, "v0")?;
+            body.angular_velocity = vector(&case.params, "w0")?;
+            vec![body]
+        }
+        "d" => {
+            let angle = number(&case.params, "angle_deg")?.to_radians();
+            floor.pose.rotation = so3::exp(&(vector(&case.params, "tilt_axis")? * angle));
+            vec![boxed("box", number(meta, "mass")?, &vector(meta, "half")?, mu)?]
+        }
+        "g" => {
+            let push = Vector3::x() * number(&case.params, "push")?;
+            wrench = vec![Wrench::zero(); 3];
+            wrench[1].force = push;
+            stack(meta, mu)?
+        }
+        _ => vec![dropped(meta, run, case, (mu, &mut floor))?],
+    };
+    for (body, pose) in bodies.iter_mut().zip(case.poses(0)) {
+        place(body, &pose);
+    }
+    bodies.push(floor);
+    let scene = Scene::new(Vector3::z() * -GRAVITY, bodies)?;
+    Ok(Set { scene, dt: run.dt, steps: case.steps(), wrench })
+}
+
+fn pushed(meta: &Value, case: &Case, mu: f64) -> Result<(Body, Wrench), CliError> {
+    let mass = number(meta, "mass")?;
+    let mut body = boxed("box", mass, &vector(meta, "half")?, mu)?;
+    let along = direction(case);
+    body.velocity = along * number(&case.params, "initial_slip")?;
+    let force = along * (number(&case.params, "load")? * mu * mass * GRAVITY);
+    let low = case.params["height"] == "ground";
+    let arm = if low { -Vector3::z() * vector(meta, "half")?.z } else { Vector3::zeros() };
+    Ok((body, Wrench { force, torque: arm.cross(&force) }))
+}
+
+fn thrown(meta: &Value, case: &Case, mu: f64) -> Result<Body, CliError> {
+    let half = Vector3::repeat(number(meta, "half")?);
+    let mut body = boxed("box", number(meta, "mass")?, &half, mu)?;
+    body.velocity = vector(&case.params, "v")?;
+    body.angular_velocity = vector(&case.params, "w")?;
+    Ok(body)
+}
+
+fn stack(meta: &Value, mu: f64) -> Result<Vec<Body>, CliError> {
+    let lists = (meta["masses"].as_array(), meta["halves"].as_array());
+    let (Some(masses), Some(halves)) = lists else { return Ok(Vec::new()) };
+    let body = |(i, (mass, half)): (usize, (&Value, &Value))| {
+        let half = vector(&serde_json::json!({ "half": half }), "half")?;
+        boxed(&format!("box{i}"), mass.as_f64().unwrap_or(0.0), &half, mu)
+    };
+    masses.iter().zip(halves).enumerate().map(body).collect()
+}
+
+fn dropped(
+    meta: &Value,
+    run: &Run,
+    case: &Case,
+    (mu, floor): (f64, &mut Body),
+) -> Result<Body, CliError> {
+    let mass = number(meta, "mass")?;
+    let round = case.params["kind"].as_str().is_some_and(|k| k.starts_with("sphere"));
+    let mut body = if round {
+        ball(mass, number(meta, "radius")?, mu)?
+    } else {
+        boxed("box", mass, &vector(meta, "box")?, mu)?
+    };
+    body.velocity = vector(&case.params, "v")?;
+    body.angular_velocity = vector(&case.params, "w")?;
+    if run.options.enable_restitution {
+        body.impulse.restitution = number(&case.params, "e_sphere")?;
+        floor.impulse.restitution = number(&case.params, "e_ground")?;
+    }
+    Ok(body)
+}
+
+/// Way gone by the end where Coulomb's law has a closed form, each step at the velocity of its end \[m\].
+pub(super) fn exact_travel(family: &str, meta: &Value, run: &Run, case: &Case) -> Option<f64> {
+    let mu = meta["mu"].as_f64()?;
+    let bisects = run.options.bisects();
+    let (slip, drive) = match family {
+        "a" => {
+            let load = case.params["load"].as_f64()?;
+            (case.params["initial_slip"].as_f64()?, load * mu * GRAVITY)
+        }
+        "b" if case.params["kind"] == "flat" => (case.params["speed"].as_f64()?, 0.0),
+        "d" => {
+            let angle = case.params["angle_deg"].as_f64()?.to_radians();
+            return (!bisects).then(|| {
+                slide(0.0, GRAVITY * angle.sin(), mu * GRAVITY * angle.cos(), (run.dt, case.steps()))
+            });
+        }
+        _ => return None,
+    };
+    (!bisects).then(|| slide(slip, drive, mu * GRAVITY, (run.dt, case.steps())))
+}
+
+/// Way under a constant drive and Coulomb's friction, both as accelerations \[m/s²\].
+fn slide(mut v: f64, drive: f64, friction: f64, (dt, steps): (f64, usize)) -> f64 {
+    let mut way = 0.0;
+    for _ in 0..steps {
+        v = (v + dt * (drive - friction)).max(0.0);
+        way += dt * v;
+    }
+    way
+}
