@@ -6,6 +6,8 @@ use super::rows::{Bias, FrictionPair, Group, NormalRow, Rows, tangents};
 use super::settings::ImpulseSettings;
 use super::spin::{Angular, EllipticRows, SpinRow};
 use super::system::System;
+use super::tree::{Trees, padded};
+use crate::articulated::immediate::TreeResponse;
 use nalgebra::{Matrix2, Matrix3, Vector2, Vector3};
 use osculate_contact::impulse::{Condim, normal};
 use osculate_geometry::manifold::{Contact, ContactPoint};
@@ -26,6 +28,8 @@ pub(crate) struct Builder<'a> {
     pub(crate) inverse: &'a [Matrix3<f64>],
     /// Velocities of bodies that follow prescribed poses, linear and angular.
     pub(crate) prescribed: &'a [[Vector3<f64>; 2]],
+    /// Trees and how they answer.
+    pub(crate) trees: (&'a Trees, &'a [TreeResponse<'a>]),
     /// Velocities at the start of the step and without contact.
     pub(crate) velocities: [&'a [Vector3<f64>]; 2],
     /// Duration of the step \[s\].
@@ -44,10 +48,23 @@ impl Builder<'_> {
         direction: &Vector3<f64>,
     ) -> Row {
         let mut drift = 0.0;
+        let links = bodies.map(|b| self.system.items[b].link);
+        if let [Some([tree, first]), Some([same, second])] = links
+            && tree == same
+        {
+            let side = self.tree_side(tree, |response| {
+                let second = response.jacobian(second, point, &-direction);
+                added(response.jacobian(first, point, direction), &second)
+            });
+            return Row { sides: [side, Side::Fixed], drift };
+        }
         let mut side = |body: usize, d: Vector3<f64>| {
             let arm = point - self.states[body].center;
             let rows = jacobian(&d, &arm);
             let item = &self.system.items[body];
+            if let Some([tree, link]) = item.link {
+                return self.tree_side(tree, |response| response.jacobian(link, point, &d));
+            }
             match (item.unknown, &item.inertia) {
                 (Some(at), Some(inertia)) => {
                     let response = response(inertia, &self.inverse[body], &rows);
@@ -67,8 +84,21 @@ impl Builder<'_> {
     /// A row of relative angular velocity about a direction.
     pub(crate) fn angular(&self, bodies: [usize; 2], direction: &Vector3<f64>) -> Row {
         let mut drift = 0.0;
+        let links = bodies.map(|b| self.system.items[b].link);
+        if let [Some([tree, first]), Some([same, second])] = links
+            && tree == same
+        {
+            let side = self.tree_side(tree, |response| {
+                let second = response.angular_jacobian(second, &-direction);
+                added(response.angular_jacobian(first, direction), &second)
+            });
+            return Row { sides: [side, Side::Fixed], drift };
+        }
         let mut side = |body: usize, d: Vector3<f64>| {
             let item = &self.system.items[body];
+            if let Some([tree, link]) = item.link {
+                return self.tree_side(tree, |response| response.angular_jacobian(link, &d));
+            }
             match item.unknown {
                 Some(at) => {
                     let response = [Vector3::zeros(), self.inverse[body] * d];
@@ -84,6 +114,13 @@ impl Builder<'_> {
         Row { sides, drift }
     }
 
+    /// A row in the velocities of a tree.
+    fn tree_side(&self, tree: usize, jacobian: impl FnOnce(&TreeResponse<'_>) -> Vec<f64>) -> Side {
+        let (at, response) = (self.trees.0.list[tree].at(), &self.trees.1[tree]);
+        let row = response.row(jacobian(response));
+        Side::Tree { at, jacobian: padded(&row.jacobian), response: padded(&row.response) }
+    }
+
     /// Two tangential rows at a point.
     pub(crate) fn friction(
         &self,
@@ -95,7 +132,7 @@ impl Builder<'_> {
         let directions = tangents(normal);
         let rows = directions.map(|d| self.row(bodies, point, &d));
         let across = rows[0].coupling(&rows[1]);
-        let [first, second] = rows.map(|r| r.coupling(&r));
+        let [first, second] = rows.each_ref().map(|r| r.coupling(r));
         FrictionPair {
             rows,
             directions,
@@ -178,6 +215,11 @@ impl Builder<'_> {
         }
         Angular::Spin(SpinRow::new(self, bodies, n, (friction, radius)))
     }
+}
+
+fn added(mut a: Vec<f64>, b: &[f64]) -> Vec<f64> {
+    a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+    a
 }
 
 impl Touch {

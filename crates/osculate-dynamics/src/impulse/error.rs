@@ -1,6 +1,7 @@
 //! Why a step failed.
 
 use super::solve::ImpulseStats;
+use crate::articulated::ModelError;
 use osculate_contact::impulse::ImpulseError;
 
 /// Why a step failed.
@@ -21,6 +22,27 @@ pub enum ImpulseStepError {
         first: String,
         /// The other.
         second: String,
+    },
+    /// The sweeps did not reach their tolerance, and joints are farthest from it.
+    #[error(
+        "step {step}: not converged after {} sweeps, residual {:.3e} > {:.3e}, largest in the joints of the tree of '{root}'",
+        stats.sweeps, stats.residual, stats.tolerance
+    )]
+    JointsNotConverged {
+        /// Index of the step, from 0.
+        step: usize,
+        /// What the solve took.
+        stats: ImpulseStats,
+        /// First link of the tree.
+        root: String,
+    },
+    /// The equations of a tree have no solution.
+    #[error("step {step}: {source}")]
+    Tree {
+        /// Index of the step, from 0.
+        step: usize,
+        /// What is wrong.
+        source: ModelError,
     },
     /// A body turns too far in a step for its gyroscopic equation to be solved.
     #[error(

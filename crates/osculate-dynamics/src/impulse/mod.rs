@@ -28,6 +28,7 @@ mod solve;
 mod spin;
 mod stepper;
 mod system;
+mod tree;
 
 pub use body::{Gyroscopic, Inertia, RigidState, TurnsTooFast};
 pub use error::ImpulseStepError;
@@ -38,3 +39,4 @@ pub use settings::{FrictionMode, ImpulseSettings, NormalLaw};
 pub use simulate::{ImpulseRunError, ImpulseSimulator, ImpulseTrajectory};
 pub use solve::ImpulseStats;
 pub use stepper::ImpulseStepper;
+pub use tree::{JoinError, JointedBodies};

@@ -29,7 +29,7 @@ pub fn response<T: Scalar>(
 }
 
 /// One body's part of a row.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Side {
     /// It does not answer.
     Fixed,
@@ -42,6 +42,15 @@ pub(crate) enum Side {
         /// `M⁻¹Jᵀ`.
         response: [Vector3<f64>; 2],
     },
+    /// A tree, its unknowns from `at` on, three a vector.
+    Tree {
+        /// Index of its first vector of unknowns.
+        at: usize,
+        /// `J`.
+        jacobian: Vec<Vector3<f64>>,
+        /// `Ĥ⁻¹Jᵀ`.
+        response: Vec<Vector3<f64>>,
+    },
 }
 
 /// Unknown velocities of all bodies: linear and angular, one after the other.
@@ -53,6 +62,9 @@ impl Side {
         match self {
             Self::Fixed => 0.0,
             Self::Free { at, jacobian: [l, a], .. } => l.dot(&v[*at]) + a.dot(&v[*at + 1]),
+            Self::Tree { at, jacobian, .. } => {
+                jacobian.iter().zip(&v[*at..]).map(|(j, v)| j.dot(v)).sum()
+            }
         }
     }
 
@@ -64,14 +76,25 @@ impl Side {
             Self::Free { at, jacobian: [l, a], .. } => {
                 l.abs().dot(&v[*at].abs()) + a.abs().dot(&v[*at + 1].abs())
             }
+            Self::Tree { at, jacobian, .. } => {
+                jacobian.iter().zip(&v[*at..]).map(|(j, v)| j.abs().dot(&v.abs())).sum()
+            }
         }
     }
 
     #[inline]
     fn apply(&self, impulse: f64, v: &mut Velocities) {
-        if let Self::Free { at, response: [l, a], .. } = self {
-            v[*at] += l * impulse;
-            v[*at + 1] += a * impulse;
+        match self {
+            Self::Fixed => {}
+            Self::Free { at, response: [l, a], .. } => {
+                v[*at] += l * impulse;
+                v[*at + 1] += a * impulse;
+            }
+            Self::Tree { at, response, .. } => {
+                for (v, r) in v[*at..].iter_mut().zip(response) {
+                    *v += r * impulse;
+                }
+            }
         }
     }
 
@@ -83,13 +106,18 @@ impl Side {
             {
                 l.dot(&response[0]) + a.dot(&response[1])
             }
+            (Self::Tree { at, jacobian, .. }, Self::Tree { at: same, response, .. })
+                if at == same =>
+            {
+                jacobian.iter().zip(response).map(|(j, r)| j.dot(r)).sum()
+            }
             _ => 0.0,
         }
     }
 }
 
-/// A row between two bodies.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A row between two bodies; between two links of one tree it has one side.
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Row {
     pub(crate) sides: [Side; 2],
     /// Relative velocity that prescribed motion brings \[m/s\].

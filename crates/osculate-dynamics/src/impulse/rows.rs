@@ -10,6 +10,7 @@
 
 use super::row::Row;
 use super::spin::Angular;
+use super::tree::JointRows;
 use nalgebra::{Matrix2, Vector2, Vector3};
 use osculate_math::{Scalar, norm};
 use std::ops::Range;
@@ -24,7 +25,7 @@ pub(crate) enum Bias {
 }
 
 /// The normal of a contact.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct NormalRow {
     pub(crate) row: Row,
     /// `b` \[m/s\].
@@ -41,7 +42,7 @@ pub(crate) struct NormalRow {
 }
 
 /// Two tangential rows at one place.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct FrictionPair {
     pub(crate) rows: [Row; 2],
     /// Directions of the rows, world.
@@ -73,6 +74,7 @@ pub(crate) struct Rows {
     pub(crate) normals: Vec<NormalRow>,
     pub(crate) pairs: Vec<FrictionPair>,
     pub(crate) groups: Vec<Group>,
+    pub(crate) joints: Vec<JointRows>,
 }
 
 impl Rows {
@@ -80,6 +82,7 @@ impl Rows {
         self.normals.clear();
         self.pairs.clear();
         self.groups.clear();
+        self.joints.clear();
     }
 
     pub(crate) fn push(&mut self, group: Group) {

@@ -38,6 +38,8 @@ pub struct ImpulseStats {
     pub contacts: usize,
     /// The contact row with the largest residual.
     pub worst: usize,
+    /// The tree of which a joint has a larger residual than every contact.
+    pub worst_tree: Option<usize>,
 }
 
 /// A row whose residual is below this part of what its rounding scales with is solved.
@@ -62,7 +64,7 @@ pub(crate) fn solve(
 ) -> Result<ImpulseStats, ImpulseError> {
     let tolerance = settings.tolerance;
     let mut stats = ImpulseStats { tolerance, contacts: rows.normals.len(), ..Default::default() };
-    if rows.normals.is_empty() {
+    if rows.normals.is_empty() && rows.joints.is_empty() {
         return Ok(ImpulseStats { converged: true, stationary: true, ..stats });
     }
     let solver = Solver { settings, phase: Phase::Position };
@@ -71,13 +73,14 @@ pub(crate) fn solve(
         stats.sweeps += 1;
         stats.stationary = change <= 0.0;
         if stats.stationary
-            || (change <= tolerance * scale && solver.residual(rows, v).0 <= tolerance * scale)
+            || (change <= tolerance * scale && solver.residual(rows, v).size <= tolerance * scale)
         {
             break;
         }
     }
-    let (residual, worst) = solver.residual(rows, v);
-    (stats.residual, stats.worst) = (if scale > 0.0 { residual / scale } else { residual }, worst);
+    let worst = solver.residual(rows, v);
+    (stats.worst, stats.worst_tree) = (worst.contact, worst.tree);
+    stats.residual = if scale > 0.0 { worst.size / scale } else { worst.size };
     stats.converged = stats.residual <= tolerance;
     Ok(stats)
 }
@@ -104,7 +107,9 @@ pub(crate) fn settle(
 pub(crate) fn row_scale(rows: &Rows, free: &Velocities) -> f64 {
     let normals = rows.normals.iter().map(|n| n.row.velocity(free).abs() + n.bias.abs());
     let pairs = rows.pairs.iter().map(|p| (slip(p, free)).norm());
-    normals.chain(pairs).fold(0.0, f64::max)
+    // Rows of joints start with the residual that they would have without impulses: a limit that is apart has none.
+    let joints = rows.joints.iter().map(|j| j.idle_residual(free));
+    normals.chain(pairs).chain(joints).fold(0.0, f64::max)
 }
 
 /// `u_T` \[m/s\].
@@ -119,6 +124,15 @@ pub(super) fn slip(pair: &FrictionPair, v: &Velocities) -> Vector2<f64> {
     velocity(pair, v) + pair.bias
 }
 
+/// The largest natural residual.
+#[derive(Clone, Copy, Default)]
+struct Worst {
+    /// Its size \[m/s or rad/s\].
+    size: f64,
+    contact: usize,
+    tree: Option<usize>,
+}
+
 struct Solver<'a> {
     settings: &'a ImpulseSettings,
     phase: Phase,
@@ -128,7 +142,7 @@ impl Solver<'_> {
     /// One sweep; the largest change of a row's velocity by its own impulse \[m/s\].
     fn sweep(&self, rows: &mut Rows, v: &mut Velocities) -> Result<f64, ImpulseError> {
         let mut change = 0.0_f64;
-        let Rows { normals, pairs, groups } = rows;
+        let Rows { normals, pairs, groups, joints } = rows;
         for group in groups.iter_mut() {
             if self.is_coupled(group) {
                 let (i, j) = (group.normals.start, group.pairs.start);
@@ -151,6 +165,9 @@ impl Solver<'_> {
             if let Angular::Spin(spin) = &mut group.angular {
                 change = change.max(spin.sweep(load, pairs, v));
             }
+        }
+        for joints in joints {
+            change = change.max(joints.relax(v));
         }
         Ok(change)
     }
@@ -250,7 +267,7 @@ impl Solver<'_> {
     }
 
     fn block(&self, normal: &NormalRow, pair: &FrictionPair) -> Matrix3<f64> {
-        let [s, t] = pair.rows.map(|r| normal.row.coupling(&r));
+        let [s, t] = pair.rows.each_ref().map(|r| normal.row.coupling(r));
         let a = &pair.block;
         let n = normal.weight + normal.compliance;
         Matrix3::new(n, s, t, s, a[(0, 0)], a[(0, 1)], t, a[(1, 0)], a[(1, 1)])
@@ -262,13 +279,13 @@ impl Solver<'_> {
         ROUNDING * (size + pair.block.trace() * pair.impulse.norm())
     }
 
-    /// Natural residual \[m/s\], and the contact where it is largest.
-    fn residual(&self, rows: &Rows, v: &Velocities) -> (f64, usize) {
-        let mut worst = (0.0, 0);
-        let mut see = |residual: f64, contact: usize| {
+    /// Natural residual, and where it is largest.
+    fn residual(&self, rows: &Rows, v: &Velocities) -> Worst {
+        let mut worst = Worst::default();
+        let mut see = |size: f64, contact: usize| {
             // A NaN is the worst of all.
-            if residual > worst.0 || residual.is_nan() {
-                worst = (residual, contact);
+            if size > worst.size || size.is_nan() {
+                worst = Worst { size, contact, tree: None };
             }
         };
         for group in &rows.groups {
@@ -287,6 +304,12 @@ impl Solver<'_> {
             }
             if let Angular::Spin(spin) = &group.angular {
                 see(spin.residual(load, pairs, v), contact);
+            }
+        }
+        for joints in &rows.joints {
+            let size = joints.residual(v);
+            if size > worst.size || size.is_nan() {
+                worst = Worst { size, tree: Some(joints.tree), ..worst };
             }
         }
         worst

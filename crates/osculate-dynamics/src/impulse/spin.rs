@@ -17,7 +17,7 @@ use osculate_contact::impulse::torsion::{LinearBudget, update_spin};
 use osculate_contact::impulse::{Condim, Ellipsoid, ImpulseError};
 
 /// The spin row of a region.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct SpinRow {
     row: Row,
     /// Normal of the region.
@@ -33,7 +33,7 @@ pub(crate) struct SpinRow {
 }
 
 /// Spin and rolling rows of one contact.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct EllipticRows {
     rows: [Row; 3],
     /// Normal and tangents.
@@ -45,7 +45,7 @@ pub(crate) struct EllipticRows {
 }
 
 /// Angular rows of a group.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Angular {
     /// None.
     None,
@@ -161,8 +161,8 @@ impl EllipticRows {
     ) -> Self {
         let directions = [*normal, pair.directions[0], pair.directions[1]];
         let rows = directions.map(|d| builder.angular(bodies, &d));
-        let all = [pair.rows[0], pair.rows[1], rows[0], rows[1], rows[2]];
-        let block = SMatrix::from_fn(|i, j| all[i].coupling(&all[j]));
+        let all = [&pair.rows[0], &pair.rows[1], &rows[0], &rows[1], &rows[2]];
+        let block = SMatrix::from_fn(|i, j| all[i].coupling(all[j]));
         let coefficients = SVector::from(condim.coefficients(triple));
         Self { rows, directions, block, coefficients, impulse: Vector3::zeros() }
     }
@@ -173,7 +173,7 @@ impl EllipticRows {
     }
 
     fn slip(&self, pair: &FrictionPair, v: &Velocities) -> SVector<f64, 5> {
-        let (u, w) = (slip(pair, v), self.rows.map(|r| r.velocity(v)));
+        let (u, w) = (slip(pair, v), self.rows.each_ref().map(|r| r.velocity(v)));
         SVector::from([u.x, u.y, w[0], w[1], w[2]])
     }
 

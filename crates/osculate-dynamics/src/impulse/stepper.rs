@@ -17,6 +17,9 @@ use super::rows::Rows;
 use super::settings::ImpulseSettings;
 use super::solve::{row_scale, settle, solve, world};
 use super::system::System;
+use super::tree::{End, JoinError, JointedBodies, Trees};
+use crate::articulated::immediate::TreeResponse;
+use crate::articulated::{ArticulatedModel, Configuration};
 use crate::{OnFailure, Parameters, Scene, SceneError, Wrench};
 use nalgebra::Vector3;
 use osculate_math::so3;
@@ -30,6 +33,7 @@ pub struct ImpulseStepper {
     states: Vec<RigidState>,
     warm: WarmStart,
     patches: Patches,
+    trees: Trees,
     rows: Rows,
     touches: Vec<Touch>,
     step: usize,
@@ -56,6 +60,7 @@ impl ImpulseStepper {
             states,
             warm: WarmStart::default(),
             patches: Patches::default(),
+            trees: Trees::default(),
             rows: Rows::default(),
             touches: Vec::new(),
             step: 0,
@@ -87,31 +92,103 @@ impl ImpulseStepper {
         self.patches.forget(body);
     }
 
+    /// Makes bodies of the scene links of a tree, at positions and velocities of its joints.
+    ///
+    /// The mass properties of the model count, not those of the bodies. Links that a joint connects do not touch.
+    ///
+    /// * `bodies`: the body of each link.
+    ///
+    /// # Errors
+    /// Where a body does not exist, is static or a link already, or positions or velocities do not fit the model.
+    pub fn join(
+        &mut self,
+        model: ArticulatedModel,
+        bodies: Vec<usize>,
+        q: Configuration,
+        v: Vec<f64>,
+    ) -> Result<(), JoinError> {
+        let tree = JointedBodies::new(model, bodies, q, v)?;
+        for (k, (&index, link)) in tree.bodies().iter().zip(tree.model().links()).enumerate() {
+            let link = link.name.clone();
+            let bodies = self.names.len();
+            let Some(item) = self.system.items.get(index) else {
+                return Err(JoinError::UnknownBody { link, index, bodies });
+            };
+            if item.unknown.is_none() || tree.bodies()[..k].contains(&index) {
+                return Err(JoinError::NotFree { link, body: self.names[index].clone() });
+            }
+        }
+        let which = self.trees.list.len();
+        for (k, (&body, link)) in tree.bodies().iter().zip(tree.model().links()).enumerate() {
+            self.system.make_link(body, [which, k], link.inertia.center);
+            if let Some(parent) = link.parent.map(|p| tree.bodies()[p]) {
+                let joined = [body.min(parent), body.max(parent)];
+                self.system.pairs.retain(|pair| *pair != joined);
+            }
+        }
+        tree.write_states(&mut self.states);
+        self.trees.list.push(tree);
+        self.trees.place(self.system.unknowns());
+        Ok(())
+    }
+
+    /// The trees, in the order they were joined.
+    pub fn trees(&self) -> &[JointedBodies] {
+        &self.trees.list
+    }
+
+    /// The trees, to tell their joints what to do.
+    pub fn trees_mut(&mut self) -> &mut [JointedBodies] {
+        &mut self.trees.list
+    }
+
     /// Goes on by `duration` \[s\] under wrenches, one a dynamic body, or none at all.
     ///
     /// # Errors
-    /// Where the duration is not positive, a motion is not finite, an impulse law refuses its input, or the sweeps
-    /// did not converge and the settings say stop; the states are then those of the start of the step.
+    /// Where the duration is not positive, a motion is not finite, an impulse law refuses its input, a tree has no
+    /// mass matrix, or the sweeps did not converge and the settings say stop; the states are then those of the start
+    /// of the step.
     pub fn step(
         &mut self,
         wrenches: &[Wrench],
         duration: f64,
     ) -> Result<StepRecord, ImpulseStepError> {
+        // Rows borrow the trees, which change only when the step is done.
+        let mut trees = std::mem::take(&mut self.trees);
+        let result = self.step_with(&trees, wrenches, duration);
+        let record = result.map(|(record, ends)| {
+            trees.advance(ends);
+            record
+        });
+        self.trees = trees;
+        record
+    }
+
+    fn step_with(
+        &mut self,
+        trees: &Trees,
+        wrenches: &[Wrench],
+        duration: f64,
+    ) -> Result<(StepRecord, Vec<End>), ImpulseStepError> {
         let at = self.step;
         if !(duration > 0.0 && duration.is_finite()) {
             return Err(ImpulseStepError::Duration { step: at, found: duration });
         }
-        let (start, free) = self.free_velocities(wrenches, duration)?;
-        let (scale, anchors) = self.build(&start, &free, duration);
+        let loads = trees.loads(&self.system, wrenches);
+        let responses = trees
+            .responses(&loads, duration)
+            .map_err(|source| ImpulseStepError::Tree { step: at, source })?;
+        let (mut start, mut free) = self.free_velocities(wrenches, duration)?;
+        trees.extend(&responses, [&mut start, &mut free]);
+        let (scale, anchors) = self.build([&start, &free], (trees, &responses), duration);
         let mut v = self.warm_velocities(&free);
         let law = |source| ImpulseStepError::Law { step: at, source };
         let stats = solve(&mut self.rows, &mut v, &self.settings, scale).map_err(law)?;
         if !stats.converged && self.settings.on_failure == OnFailure::Stop {
-            let bodies = self.touches[stats.worst].bodies.map(|b| self.names[b].clone());
-            let [first, second] = bodies;
-            return Err(ImpulseStepError::NotConverged { step: at, stats, first, second });
+            return Err(self.not_converged(trees, stats));
         }
         let mut states = self.advanced(&v, duration);
+        let mut ends = trees.ends(&responses, &v, &self.rows.joints);
         if self.settings.velocity_sweeps > 0 {
             settle(&mut self.rows, &mut v, &self.settings).map_err(law)?;
             for (state, item) in states.iter_mut().zip(&self.system.items) {
@@ -119,14 +196,31 @@ impl ImpulseStepper {
                     (state.velocity, state.angular_velocity) = (v[u], v[u + 1]);
                 }
             }
+            trees.settle(&mut ends, &v);
         }
+        trees.write_ends(&ends, &mut states);
         self.check_finite(&states)?;
         self.patches.store(anchors, (&self.rows, &v), &self.states, duration);
         self.warm.store(&self.touches, &self.rows, duration);
         let record = self.record(stats);
         self.states = states;
         self.step += 1;
-        Ok(record)
+        Ok((record, ends))
+    }
+
+    fn not_converged(&self, trees: &Trees, stats: super::ImpulseStats) -> ImpulseStepError {
+        let step = self.step;
+        match stats.worst_tree.map(|t| &trees.list[t]) {
+            Some(tree) => {
+                let root = self.names[tree.bodies()[0]].clone();
+                ImpulseStepError::JointsNotConverged { step, stats, root }
+            }
+            None => {
+                let bodies = self.touches[stats.worst].bodies.map(|b| self.names[b].clone());
+                let [first, second] = bodies;
+                ImpulseStepError::NotConverged { step, stats, first, second }
+            }
+        }
     }
 
     /// Velocities at the start and without contact.
@@ -135,11 +229,12 @@ impl ImpulseStepper {
         wrenches: &[Wrench],
         h: f64,
     ) -> Result<(Vec<Vector3<f64>>, Vec<Vector3<f64>>), ImpulseStepError> {
-        let mut start = Vec::with_capacity(2 * self.system.dynamic);
-        let mut free = Vec::with_capacity(2 * self.system.dynamic);
+        let mut start = Vec::with_capacity(self.system.unknowns());
+        let mut free = Vec::with_capacity(self.system.unknowns());
         for (i, (item, state)) in self.system.items.iter().zip(&self.states).enumerate() {
-            let (Some(inertia), Some(at)) = (&item.inertia, item.unknown) else { continue };
-            let wrench = wrenches.get(at / 2).copied().unwrap_or_else(Wrench::zero);
+            let (Some(inertia), Some(_)) = (&item.inertia, item.unknown) else { continue };
+            let applied = item.dynamic.and_then(|d| wrenches.get(d));
+            let wrench = applied.copied().unwrap_or_else(Wrench::zero);
             let weight = if item.has_gravity {
                 self.system.gravity * inertia.mass
             } else {
@@ -168,14 +263,32 @@ impl ImpulseStepper {
         self.system.items.iter().zip(&self.states).map(velocity).collect()
     }
 
+    /// Velocities of every body without contact.
+    fn ahead(
+        &self,
+        free: &Velocities,
+        (trees, responses): (&Trees, &[TreeResponse<'_>]),
+        h: f64,
+    ) -> Vec<[Vector3<f64>; 2]> {
+        let mut ahead = self.prescribed(h);
+        for (item, ahead) in self.system.items.iter().zip(&mut ahead) {
+            if let Some(u) = item.unknown {
+                *ahead = [free[u], free[u + 1]];
+            }
+        }
+        trees.write_ahead(responses, &mut ahead);
+        ahead
+    }
+
     /// Contacts and rows of the step; the velocity scale of the rows \[m/s\] and the anchors.
     fn build(
         &mut self,
-        start: &[Vector3<f64>],
-        free: &[Vector3<f64>],
+        [start, free]: [&[Vector3<f64>]; 2],
+        (trees, responses): (&Trees, &[TreeResponse<'_>]),
         h: f64,
     ) -> (f64, Vec<Anchor>) {
-        let near = self.system.near(&self.states, free, &self.settings, h);
+        let ahead = self.ahead(free, (trees, responses), h);
+        let near = self.system.near(&self.states, &ahead, &self.settings, h);
         self.touches.clear();
         for pair in &near {
             let [a, b] = pair.bodies;
@@ -196,6 +309,7 @@ impl ImpulseStepper {
             states: &self.states,
             inverse: &inverse,
             prescribed: &prescribed,
+            trees: (trees, responses),
             velocities: [start, free],
             duration: h,
         };
@@ -209,6 +323,7 @@ impl ImpulseStepper {
         let part = self.settings.warm_start;
         self.warm.start(&self.touches, &mut self.rows, part, h);
         Patches::start(&anchors, &mut self.rows);
+        self.rows.joints = trees.rows(responses, part);
         (row_scale(&self.rows, free), anchors)
     }
 
@@ -225,6 +340,9 @@ impl ImpulseStepper {
         }
         for group in &self.rows.groups {
             group.angular.apply(&mut v);
+        }
+        for joints in &self.rows.joints {
+            joints.warm(&mut v);
         }
         v
     }

@@ -21,8 +21,12 @@ pub(crate) struct Item {
     pub(crate) friction: f64,
     pub(crate) surface: ImpulseSurface,
     pub(crate) has_gravity: bool,
-    /// Index of its first unknown.
+    /// Index of its first unknown, for a free body.
     pub(crate) unknown: Option<usize>,
+    /// Index among the bodies that forces move.
+    pub(crate) dynamic: Option<usize>,
+    /// Tree and link, for a link.
+    pub(crate) link: Option<[usize; 2]>,
     /// Prescribed poses, one a step.
     pub(crate) motion: Vec<Pose>,
 }
@@ -36,8 +40,6 @@ pub(crate) struct System {
     pub(crate) pairs: Vec<[usize; 2]>,
     /// Coefficients that replace combined ones.
     pub(crate) replaced: Vec<([usize; 2], f64)>,
-    /// How many bodies move.
-    pub(crate) dynamic: usize,
 }
 
 /// Two bodies that are near, and their contacts.
@@ -71,6 +73,8 @@ impl System {
                 surface: body.impulse,
                 has_gravity: body.gravity,
                 unknown,
+                dynamic: moves.then(|| dynamic - 1),
+                link: None,
                 motion: match &body.kind {
                     BodyKind::Static { motion } => motion.clone(),
                     BodyKind::Dynamic { .. } => Vec::new(),
@@ -91,7 +95,7 @@ impl System {
             values.friction.map(|mu| ([a.min(b), a.max(b)], mu))
         });
         let replaced = replaced.collect();
-        Ok(Self { items, gravity: parameters.gravity, pairs, replaced, dynamic })
+        Ok(Self { items, gravity: parameters.gravity, pairs, replaced })
     }
 
     /// Initial states.
@@ -112,17 +116,37 @@ impl System {
         parameters.bodies.iter().zip(&self.items).map(state).collect()
     }
 
+    /// Makes a body a link; its unknowns are those of the tree.
+    pub(crate) fn make_link(&mut self, body: usize, link: [usize; 2], center: Vector3<f64>) {
+        let item = &mut self.items[body];
+        (item.link, item.center) = (Some(link), center);
+        item.radius = item.shape.as_ref().and_then(|s| s.radius_about(&center));
+        let mut next = 0;
+        for item in &mut self.items {
+            item.unknown = (item.dynamic.is_some() && item.link.is_none()).then_some(next);
+            next += 2 * usize::from(item.unknown.is_some());
+        }
+    }
+
+    /// Vectors of unknowns of the free bodies.
+    pub(crate) fn unknowns(&self) -> usize {
+        2 * self.items.iter().filter(|i| i.unknown.is_some()).count()
+    }
+
     /// Pairs that can touch within a step, with the contacts found.
+    ///
+    /// * `ahead`: linear and angular velocity of each body without contact.
     pub(crate) fn near(
         &self,
         states: &[RigidState],
-        free: &[Vector3<f64>],
+        ahead: &[[Vector3<f64>; 2]],
         settings: &ImpulseSettings,
         h: f64,
     ) -> Vec<Near> {
         let poses: Vec<Pose> =
             states.iter().zip(&self.items).map(|(s, i)| s.local_pose(&i.center)).collect();
-        let reach: Vec<f64> = (0..states.len()).map(|i| self.reach(i, states, free, h)).collect();
+        let reach: Vec<f64> =
+            (0..states.len()).map(|i| self.reach(i, &states[i], &ahead[i], h)).collect();
         let mut found = Vec::new();
         for &[a, b] in &self.pairs {
             let margin = settings.margin + reach[a] + reach[b];
@@ -144,12 +168,16 @@ impl System {
     }
 
     /// How far a point of a body can get in a step \[m\].
-    fn reach(&self, i: usize, states: &[RigidState], free: &[Vector3<f64>], h: f64) -> f64 {
+    fn reach(
+        &self,
+        i: usize,
+        state: &RigidState,
+        [linear, angular]: &[Vector3<f64>; 2],
+        h: f64,
+    ) -> f64 {
         let radius = self.items[i].radius.unwrap_or(0.0);
         let speed = |v: &Vector3<f64>, w: &Vector3<f64>| v.norm() + w.norm() * radius;
-        let now = speed(&states[i].velocity, &states[i].angular_velocity);
-        let next = self.items[i].unknown.map_or(0.0, |at| speed(&free[at], &free[at + 1]));
-        h * now.max(next)
+        h * speed(&state.velocity, &state.angular_velocity).max(speed(linear, angular))
     }
 
     /// Coefficient of a pair \[–\].

@@ -47,6 +47,19 @@ impl TreeRow {
         (self.aim(v) - self.impulse).abs() * (self.weight + self.compliance)
     }
 
+    /// Natural residual that the row would have without its impulse, at velocities without it.
+    pub fn idle_residual(&self, free: &[f64]) -> f64 {
+        let whole = self.weight + self.compliance;
+        let [least, most] = self.bounds;
+        (-(self.velocity(free) + self.bias) / whole).clamp(least, most).abs() * whole
+    }
+
+    /// Starts from an impulse, held within the bounds.
+    pub fn start(&mut self, impulse: f64) {
+        let [least, most] = self.bounds;
+        self.impulse = impulse.clamp(least, most);
+    }
+
     /// Solves the row alone; the change of its velocity.
     pub fn relax(&mut self, v: &mut [f64]) -> f64 {
         let aim = self.aim(v);
@@ -91,6 +104,21 @@ impl FrictionBlock {
         let aim = self.aim(v, trace);
         let square: f64 = aim.iter().zip(&self.rows).map(|(a, r)| (a - r.impulse).powi(2)).sum();
         square.sqrt() * trace
+    }
+
+    /// Natural residual that the block would have without its impulses, at velocities without them.
+    pub fn idle_residual(&self, free: &[f64]) -> f64 {
+        let trace = self.trace();
+        let square: f64 = self.rows.iter().map(|r| r.velocity(free).powi(2)).sum();
+        square.sqrt().min(self.bound * trace)
+    }
+
+    /// Scales the impulses back to the bound.
+    pub fn hold(&mut self) {
+        let norm = self.rows.iter().map(|r| r.impulse * r.impulse).sum::<f64>().sqrt();
+        if norm > self.bound {
+            self.rows.iter_mut().for_each(|r| r.impulse *= self.bound / norm);
+        }
     }
 
     /// Projected gradient steps on the block alone; the change of its velocities.

@@ -86,6 +86,15 @@ impl<'a> TreeResponse<'a> {
         out
     }
 
+    /// `J` of the angular velocity of a link along a direction, both in the world.
+    pub fn angular_jacobian(&self, link: usize, direction: &Vector3<f64>) -> Vec<f64> {
+        let mut out = vec![0.0; self.free.len()];
+        for &k in self.model.support(link) {
+            out[k] = direction.dot(&self.at.columns[k].angular);
+        }
+        out
+    }
+
     /// A row without bias, compliance and bounds.
     pub fn row(&self, jacobian: Vec<f64>) -> TreeRow {
         let mut response = jacobian.clone();
