@@ -36,6 +36,7 @@ mod mesh;
 mod mjcf;
 mod model;
 mod notes;
+mod scene;
 mod solid;
 mod urdf;
 mod xml;
@@ -50,6 +51,7 @@ pub use description::{
 pub use error::{ImportError, Problem, Spot};
 pub use mesh::RobotOptions;
 pub use notes::{Note, Outcome, summary};
+pub use scene::ImportedScene;
 
 use std::io::Read;
 use std::path::Path;

@@ -33,15 +33,15 @@ impl Description {
         Ok((model, initial))
     }
 
-    /// The drive of each link's joint, and what of the actuators it cannot express.
+    /// The drive of each link's joint at the signal zero, and what of actuators and springs it cannot express.
     pub(super) fn drives(&self) -> (Vec<Option<JointDrive>>, Vec<Note>) {
         let mut notes = Vec::new();
-        let mut drives: Vec<Option<JointDrive>> = self.links.iter().map(passive).collect();
+        let mut of_link: Vec<Vec<&Actuator>> = vec![Vec::new(); self.links.len()];
         for actuator in &self.actuators {
-            let limits = self.links[actuator.link].effort_limit;
-            add(&mut drives[actuator.link], actuator, limits, &mut notes);
+            of_link[actuator.link].push(actuator);
         }
-        (drives, notes)
+        let drives = self.links.iter().zip(&of_link).map(|(l, a)| drive(l, a, &mut notes));
+        (drives.collect(), notes)
     }
 
     /// The same error at the line of what it is about.
@@ -86,56 +86,58 @@ impl Description {
     }
 }
 
-/// The spring of a joint as a drive.
-fn passive(link: &ImportedLink) -> Option<JointDrive> {
-    let spring = link.spring?;
-    let JointDrive { effort, damping, target_velocity, .. } = JointDrive::default();
-    let (stiffness, target) = (spring.stiffness, spring.rest);
-    Some(JointDrive { effort, stiffness, damping, target, target_velocity, effort_limit: None })
+/// Spring and actuators of a joint as one drive: torques `g (k_p (u − g q) − k_v g q̇)` at `u = 0` and `k (q₀ − q)` add up
+/// to one of the same form. A limit is one of the whole, so that it can be kept only of one alone.
+fn drive(
+    link: &ImportedLink,
+    actuators: &[&Actuator],
+    notes: &mut Vec<Note>,
+) -> Option<JointDrive> {
+    let parts = actuators.len() + usize::from(link.spring.is_some());
+    if parts == 0 && link.effort_limit.is_none() {
+        return None;
+    }
+    let mut out = JointDrive::default();
+    let mut moment = 0.0;
+    if let Some(spring) = link.spring {
+        out.stiffness = spring.stiffness;
+        moment = spring.stiffness * spring.rest;
+    }
+    let mut limit = link.effort_limit;
+    for actuator in actuators {
+        let square = actuator.gear * actuator.gear;
+        let (kp, kv) = match actuator.kind {
+            ActuatorKind::Torque { .. } => (0.0, 0.0),
+            ActuatorKind::Position { kp, kv } => (kp, kv),
+            ActuatorKind::Velocity { kv } => (0.0, kv),
+        };
+        out.stiffness += kp * square;
+        out.damping += kv * square;
+        let own = effort_limit(actuator).filter(|l| *l > 0.0);
+        limit = least(limit, own);
+        if parts > 1 && own.is_some() {
+            notes.push(Note {
+                line: actuator.line,
+                element: format!("actuator '{}'", actuator.name),
+                attribute: Some("limit".into()),
+                outcome: Outcome::Ignored,
+                reason: "the joint has a spring or another drive too, and only the sum has a limit"
+                    .into(),
+            });
+        }
+    }
+    if out.stiffness > 0.0 {
+        out.target = moment / out.stiffness;
+    }
+    out.effort_limit = if parts > 1 { None } else { limit };
+    Some(out)
 }
 
-/// Adds an actuator at the signal zero: torque `g·(k_p (u − g q) − k_v g q̇)`.
-fn add(
-    drive: &mut Option<JointDrive>,
-    actuator: &Actuator,
-    joint_limit: Option<f64>,
-    notes: &mut Vec<Note>,
-) {
-    let mut note = |reason: &str| {
-        notes.push(Note {
-            line: actuator.line,
-            element: format!("actuator '{}'", actuator.name),
-            attribute: None,
-            outcome: Outcome::Ignored,
-            reason: reason.into(),
-        });
-    };
-    let square = actuator.gear * actuator.gear;
-    let (stiffness, damping) = match actuator.kind {
-        ActuatorKind::Torque { .. } => (0.0, 0.0),
-        ActuatorKind::Position { kp, kv } => (kp * square, kv * square),
-        ActuatorKind::Velocity { kv } => (0.0, kv * square),
-    };
-    let limit = match (effort_limit(actuator), joint_limit) {
+fn least(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    match (a, b) {
         (Some(a), Some(b)) => Some(a.min(b)),
         (a, b) => a.or(b),
-    };
-    let Some(present) = drive else {
-        let effort_limit = limit.filter(|l| *l > 0.0);
-        *drive = Some(JointDrive { stiffness, damping, effort_limit, ..JointDrive::default() });
-        return;
-    };
-    if limit.is_some() || present.effort_limit.is_some() {
-        note("the joint has a spring or another drive, and a limit of the sum is no limit of one");
-        return;
     }
-    let total = present.stiffness + stiffness;
-    if total > 0.0 {
-        // The signal is zero: so is the target of what is added.
-        present.target *= present.stiffness / total;
-    }
-    present.stiffness = total;
-    present.damping += damping;
 }
 
 /// Largest torque at the joint, where the range is the same on both sides.
@@ -150,8 +152,5 @@ fn effort_limit(actuator: &Actuator) -> Option<f64> {
         }
         _ => None,
     };
-    match (force, control) {
-        (Some(a), Some(b)) => Some(a.min(b)),
-        (a, b) => a.or(b),
-    }
+    least(force, control)
 }

@@ -79,7 +79,7 @@ fn what_a_drive_cannot_express_is_noted() {
     notes(&limited, &["position", "ctrlrange", "not limited"]);
     notes(&limited, &["position", "forcerange", "same on both sides"]);
     let two = robot("stiffness='1'", "<motor name='m' joint='j'/>");
-    notes(&two, &["actuator 'm'", "limit of the sum"]);
+    notes(&two, &["actuator 'm'", "only the sum has a limit"]);
     notes(&robot("", "<motor tendon='t'/>"), &["motor", "only drives of joints"]);
     notes(&robot("type='ball'", "<motor joint='j'/>"), &["motor", "only hinges and slides"]);
     notes(&robot("", "<muscle joint='j'/>"), &["muscle", "only motor"]);

@@ -4,6 +4,7 @@ mod damage;
 mod drives;
 mod mjcf;
 mod mjcf_refused;
+mod scene;
 mod urdf;
 mod urdf_refused;
 
