@@ -1,6 +1,7 @@
 //! What the fuzz targets call: a reader on any bytes, and the laws that hold for whatever it gives.
 
 use osculate_dynamics::file::SceneFile;
+use osculate_dynamics::import::{Description, ImportError, RobotOptions};
 use osculate_geometry::grid::GridSdf;
 use osculate_geometry::import::{ImportOptions, MeshFormat, parse_mesh};
 use sha2::{Digest, Sha256};
@@ -65,5 +66,33 @@ pub fn scene(bytes: &[u8]) {
             }
         }
         Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
+
+/// A reader of robot files.
+type RobotReader = fn(&str, &Path, &RobotOptions) -> Result<Description, ImportError>;
+
+/// Any text is a robot, of which there is a model and a scene that can be read again, or an error with a place.
+///
+/// # Panics
+/// Where a robot has no model, or its scene cannot be read.
+pub fn robot(bytes: &[u8], read: RobotReader) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let folder = Path::new("/nonexistent");
+    let options = RobotOptions { folder: folder.into(), ..RobotOptions::default() };
+    match read(text, Path::new("fuzz"), &options) {
+        Ok(robot) => {
+            assert!(robot.model().is_ok(), "no model");
+            robot.notes.iter().for_each(|note| assert!(note.line >= 1 && !note.reason.is_empty()));
+            let scene = robot.scene(folder).file;
+            let text = scene.to_toml().expect("written");
+            assert!(SceneFile::parse(&text, "again.toml").is_ok(), "unreadable: {text}");
+            if let Err(error) = scene.build(folder) {
+                assert!(!error.to_string().is_empty());
+            }
+        }
+        Err(error) => {
+            assert!(error.spot.line >= 1 && !error.problem.to_string().is_empty(), "{error}");
+        }
     }
 }

@@ -37,6 +37,7 @@ Examples:
   osculate crosscheck REFERENCE_DATA --family f1
   osculate sdf part.stl --out grids
   osculate import contactnets tosses_processed data/cube_tosses
+  osculate import urdf arm.urdf --out arm.toml
 
 `osculate <COMMAND> --help` says more about each command.";
 

@@ -3,6 +3,7 @@
 use crate::Report;
 use osculate_contact::ContactError;
 use osculate_dynamics::file::FileError;
+use osculate_dynamics::import::ImportError;
 use osculate_dynamics::impulse::ImpulseRunError;
 use osculate_dynamics::{RunError, SceneError, StepError};
 use osculate_fit::certificate::CertificateError;
@@ -39,6 +40,9 @@ pub enum CliError {
     /// A scene file.
     #[error(transparent)]
     File(Box<FileError>),
+    /// A robot file.
+    #[error(transparent)]
+    Import(Box<ImportError>),
     /// A scene that is not valid.
     #[error(transparent)]
     Scene(Box<SceneError>),
@@ -157,6 +161,7 @@ macro_rules! boxed {
 
 boxed!(
     File(FileError),
+    Import(ImportError),
     Recording(RecordingError),
     Geometry(GeometryError),
     Contact(ContactError),

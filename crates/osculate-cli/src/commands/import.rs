@@ -1,16 +1,18 @@
 //! `osculate import`.
 
+mod robot;
+
 use crate::{CliError, Report};
 use clap::Subcommand;
 use osculate_fit::recording::contactnets::{self, ImportOptions};
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// Convert recordings of others into the layout used here.
+/// Convert files of others, recordings and robots, into those used here.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Whose recordings
+    /// What
     #[command(subcommand)]
     pub from: From,
 }
@@ -18,9 +20,12 @@ pub struct Args {
 const EXAMPLES: &str = "\
 Examples:
   osculate import contactnets contact-nets/data/tosses_processed data/cube_tosses
-  osculate import contactnets contact-nets/data/tosses_processed data/cube_tosses --overwrite";
+  osculate import contactnets contact-nets/data/tosses_processed data/cube_tosses --overwrite
+  osculate import urdf arm.urdf
+  osculate import urdf arm.urdf --out arm.toml --search ~/robots
+  osculate import mjcf humanoid.xml --out humanoid.toml";
 
-/// Whose recordings.
+/// What is converted.
 #[derive(Debug, Subcommand)]
 pub enum From {
     /// Cube tosses of the public ContactNets repository (`data/tosses_processed/*.pt`)
@@ -34,15 +39,38 @@ pub enum From {
         #[arg(long)]
         overwrite: bool,
     },
+    /// A robot from a URDF file (docs/import.md): links, joints, mass, what is not supported; with --out, a scene
+    #[command(after_help = EXAMPLES)]
+    Urdf {
+        /// File and folders
+        #[command(flatten)]
+        common: robot::Common,
+        /// Let the root float; it is fixed to the world otherwise
+        #[arg(long)]
+        floating: bool,
+    },
+    /// A robot or several from an MJCF file (docs/import.md): links, joints, mass, what is not supported; with --out, a
+    /// scene
+    #[command(after_help = EXAMPLES)]
+    Mjcf(robot::Common),
 }
 
 /// Runs it.
 ///
 /// # Errors
-/// Where a recording cannot be read or the folder cannot be written.
+/// Where a file cannot be read or written, or is refused.
 pub fn run(args: &Args) -> Result<Report, CliError> {
-    let From::Contactnets { source, destination, overwrite } = &args.from;
-    let options = ImportOptions { overwrite: *overwrite };
+    match &args.from {
+        From::Contactnets { source, destination, overwrite } => {
+            recordings(source, destination, *overwrite)
+        }
+        From::Urdf { common, floating } => robot::urdf(common, *floating),
+        From::Mjcf(common) => robot::mjcf(common),
+    }
+}
+
+fn recordings(source: &Path, destination: &Path, overwrite: bool) -> Result<Report, CliError> {
+    let options = ImportOptions { overwrite };
     let summary = contactnets::import(source, destination, options)?;
     let (tosses, frames) = (summary.tosses, summary.frames);
     let duplicates = summary.duplicates.len();

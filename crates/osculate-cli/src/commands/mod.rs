@@ -40,7 +40,7 @@ pub enum Command {
     Validate(validate::Args),
     /// List the parameters of a scene or an experiment: paths, units, values
     Parameters(parameters::Args),
-    /// Convert recordings of others into the layout used here
+    /// Convert files of others, recordings and robots, into those used here
     Import(import::Args),
     /// Build a signed distance grid from a mesh, say how good it is, and draw it
     Sdf(sdf::Args),
