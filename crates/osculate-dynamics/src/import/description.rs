@@ -41,6 +41,8 @@ pub struct ImportedLink {
     pub name: String,
     /// Where it stands in the file.
     pub spot: Spot,
+    /// Whether it is only the frame between two joints of one body of the file.
+    pub between: bool,
     /// Index of its parent, less than its own; `None` for the world.
     pub parent: Option<usize>,
     /// Name of the joint; empty if there is none.

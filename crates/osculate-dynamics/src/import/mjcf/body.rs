@@ -72,6 +72,11 @@ pub(super) fn read_world<'x>(
             }
             "site" => site(context, item, None, out)?,
             "body" => read(context, item, None, out)?,
+            "joint" | "freejoint" | "inertial" => {
+                let what = format!("<{}> of the world", item.element.tag());
+                let reason = "the world does not move";
+                return Err(item.element.error(Problem::Refused { what, reason }));
+            }
             _ => {}
         }
     }
@@ -148,6 +153,7 @@ fn links<'x>(
     let plain = |joint: Joint, initial: JointPosition| ImportedLink {
         name: body.clone(),
         spot: element.spot(),
+        between: false,
         parent: None,
         joint_name: String::new(),
         joint,
@@ -181,6 +187,7 @@ fn links<'x>(
         let mut link = ImportedLink { parent, spring, effort_limit, ..plain(joint, initial) };
         link.joint_name = joint_name.into();
         if !last {
+            link.between = true;
             let part = if joint_name.is_empty() {
                 format!("joint_{}", i + 1)
             } else {

@@ -49,6 +49,11 @@ pub(super) fn read<'x>(
     let own = pose(&e, &context.compiler)?;
     let place = compose(&item.frame, &ends.map_or(own, |(pose, _)| pose));
     let kind = e.text("type").unwrap_or("sphere");
+    if ends.is_some() && !matches!(kind, "capsule" | "cylinder" | "box" | "ellipsoid") {
+        return Err(
+            e.refused("fromto", "none, unless the type is capsule, cylinder, box or ellipsoid")
+        );
+    }
     if kind == "mesh" && !contact.acts() && !weighs {
         e.find("mesh");
         let reason = "it touches nothing and its mass does not count: only looks".into();

@@ -86,11 +86,11 @@ impl Writer<'_> {
         self.file.actors.iter().any(|a| a.parent.as_deref() == Some(actor))
     }
 
-    /// The body that a link's body is joined to: links of one body stand at the same place of the file.
+    /// The body that a link's body is joined to.
     fn body_parent(&self, i: usize) -> Option<usize> {
         let links = &self.robot.links;
         let mut parent = links[i].parent;
-        while let Some(p) = parent.filter(|&p| links[p].spot == links[i].spot) {
+        while let Some(p) = parent.filter(|&p| links[p].between) {
             parent = links[p].parent;
         }
         parent

@@ -1,7 +1,7 @@
 //! Actuators and springs as drives of joints.
 
 use super::super::{ActuatorKind, Description};
-use super::{mjcf, notes};
+use super::{exactly, mjcf, notes};
 use crate::articulated::JointDrive;
 
 fn robot(joint: &str, actuators: &str) -> Description {
@@ -33,11 +33,11 @@ fn motor_is_a_torque_within_gear_times_its_range() {
 fn servos_see_the_joint_through_the_gear_twice() {
     let position =
         drive("", "<position joint='j' kp='5' kv='2' gear='3' ctrllimited='false'/>").unwrap();
-    assert_eq!([position.stiffness, position.damping], [45.0, 18.0]);
+    exactly([position.stiffness, position.damping], [45.0, 18.0]);
     let velocity =
         drive("", "<velocity joint='j' kv='2' gear='3' forcerange='-4 4' ctrllimited='false'/>")
             .unwrap();
-    assert_eq!([velocity.stiffness, velocity.damping], [0.0, 18.0]);
+    exactly([velocity.stiffness, velocity.damping], [0.0, 18.0]);
     assert_eq!(velocity.effort_limit, Some(12.0));
     let of_class = drive("", "<position class='fast' joint='j'/>").unwrap();
     assert_eq!(of_class.stiffness.to_bits(), 7_f64.to_bits());

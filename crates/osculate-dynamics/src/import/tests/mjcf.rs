@@ -1,7 +1,7 @@
 //! What of MJCF is supported.
 
 use super::super::{GeometryShape, Spring};
-use super::{mjcf, noted, notes};
+use super::{exactly, mjcf, noted, notes};
 use crate::articulated::{ClosureKind, JointKind, JointPosition};
 use nalgebra::{Matrix3, Vector3};
 use osculate_math::so3;
@@ -115,8 +115,8 @@ fn numbers_of_a_joint_reach_it_in_radians() {
     let laws = &link.joint.laws;
     let limits = laws.limits.unwrap();
     assert!((limits.lower + FRAC_PI_2).abs() < 1e-15 && (limits.upper - PI).abs() < 1e-15);
-    assert_eq!([laws.friction.viscous, laws.friction.coulomb], [0.1, 0.2]);
-    assert_eq!(link.joint.armature[..2], [0.3, 0.0]);
+    exactly([laws.friction.viscous, laws.friction.coulomb], [0.1, 0.2]);
+    exactly(link.joint.armature, [0.3, 0.0, 0.0, 0.0, 0.0, 0.0]);
     assert_eq!(link.initial, JointPosition::Scalar(PI / 6.0));
     assert_eq!(link.spring, Some(Spring { stiffness: 4.0, rest: PI / 4.0 }));
     assert_eq!(link.effort_limit, Some(7.0));

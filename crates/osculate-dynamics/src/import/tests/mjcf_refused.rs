@@ -152,6 +152,8 @@ fn geometries_must_be_of_a_known_type_with_sizes() {
     refused(of("size='1' friction='-1'"), 2, "geom", "numbers ≥ 0");
     refused(of("size='1' condim='2'"), 2, "geom", "1, 3, 4 or 6");
     refused(of("size='1' contype='-1'"), 2, "geom", "a whole number");
+    refused(of("size='1' fromto='0 0 0 1 0 0'"), 2, "geom", "none, unless the type is capsule");
+    refused(try_mjcf(&world("<joint/>")), 2, "joint", "<joint> of the world is not supported");
     refused(of("type='mesh'"), 2, "geom", "attribute mesh is missing");
     refused(of("type='mesh' mesh='m'"), 2, "geom", "there is no mesh 'm'");
 }

@@ -64,3 +64,8 @@ fn notes(robot: &Description, words: &[&str]) {
         "no note says {words:?}: {all:#?}"
     );
 }
+
+/// That numbers are those of the file, to the last bit.
+fn exactly<const N: usize>(found: [f64; N], expected: [f64; N]) {
+    assert_eq!(found.map(f64::to_bits), expected.map(f64::to_bits), "{found:?} for {expected:?}");
+}

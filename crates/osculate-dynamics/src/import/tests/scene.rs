@@ -1,7 +1,7 @@
 //! Scenes of robots: written, read again and built, they have the motion of the description.
 
 use super::super::{Description, RobotOptions, read_mjcf, read_urdf};
-use super::{mjcf, robots, urdf};
+use super::{exactly, mjcf, robots, urdf};
 use crate::articulated::{ArticulatedModel, TreeKinematics};
 use crate::file::{BuiltScene, SceneFile, Shape};
 use nalgebra::{DMatrix, Matrix3};
@@ -167,7 +167,7 @@ fn friction_layers_and_pairs_reach_the_scene() {
     assert_eq!(actor("b").layer.as_deref(), Some("kind-0-affinity-1"));
     assert_eq!(file.pairs[0].actors, ["world_floor", "a"]);
     assert_eq!(file.pairs[0].mu, Some(0.7));
-    assert_eq!(file.gravity, [0.0, 0.0, -9.81]);
+    exactly(file.gravity, [0.0, 0.0, -9.81]);
     assert_eq!((file.solver.dt, file.solver.steps), (Some(0.002), Some(500)));
 }
 

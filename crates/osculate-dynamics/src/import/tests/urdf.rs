@@ -1,7 +1,7 @@
 //! What of URDF is supported.
 
 use super::super::{GeometryShape, RobotOptions, parse_urdf};
-use super::{notes, robots, urdf};
+use super::{exactly, notes, robots, urdf};
 use crate::articulated::JointKind;
 use nalgebra::Vector3;
 use osculate_math::so3;
@@ -67,9 +67,9 @@ fn limits_friction_and_effort_reach_the_joint() {
     let robot = urdf(&joint("prismatic", inner));
     let link = &robot.links[1];
     let limits = link.joint.laws.limits.unwrap();
-    assert_eq!([limits.lower, limits.upper], [-1.0, 2.0]);
+    exactly([limits.lower, limits.upper], [-1.0, 2.0]);
     let friction = link.joint.laws.friction;
-    assert_eq!([friction.viscous, friction.coulomb], [0.3, 0.2]);
+    exactly([friction.viscous, friction.coulomb], [0.3, 0.2]);
     assert_eq!(link.effort_limit, Some(7.0));
 }
 

@@ -179,6 +179,7 @@ impl UrdfLink<'_> {
         ImportedLink {
             name: self.name.into(),
             spot: self.element.spot(),
+            between: false,
             parent,
             joint_name: joint.map(|j| j.name.to_owned()).unwrap_or_default(),
             initial: held.kind.neutral(),
