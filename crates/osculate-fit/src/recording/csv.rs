@@ -289,8 +289,6 @@ pub(crate) fn write_rows<R: AsRef<[f64]>>(
     text.push('\n');
     for (index, row) in rows.iter().enumerate() {
         for (k, (&value, &column)) in row.as_ref().iter().zip(columns).enumerate() {
-            // Takes the sign from a zero.
-            let value = value + 0.0;
             if !value.is_finite() {
                 let (file, line) = (path.into(), index + 2);
                 return Err(RecordingError::NotFinite { file, line, column, found: value });
