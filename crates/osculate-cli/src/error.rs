@@ -107,7 +107,7 @@ pub enum CliError {
     #[error("no family is named '{found}', there are: {known}")]
     UnknownFamily { found: String, known: String },
     /// A folder without reference cases.
-    #[error("{}: no family folders (named f1… to f9…) with cases", path.display())]
+    #[error("{}: no family folders (named f1… to f9…) with cases, and no recordings of the impulse model (a_….json to i_….json with manifest.json)", path.display())]
     NoFamilies { path: PathBuf },
 }
 

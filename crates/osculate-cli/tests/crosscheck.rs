@@ -246,3 +246,52 @@ fn recorded_reference_cases_agree() {
     least("f8", 20);
     assert!(output.status.success());
 }
+
+/// A recording of single contacts: an isotropic pair on its circle and an uncoupled contact that slides, both solved by hand.
+fn single_contacts(pair: [f64; 2]) -> Value {
+    let input = json!([-1.0, 4.0, -3.0, 2.0, 0.0, 0.0, 2.0, 0.0, 2.0, 0.0, 0.5, 0.0, 0.0, 0.0]);
+    let exact = json!([0.5, -0.2, 0.15]);
+    // De Saxcé's target is 0.5 · 5 m/s: 1.75 N s.
+    let lifted = json!([1.75, -0.7, 0.525]);
+    json!({
+        "meta": {},
+        "pairs": [[[2.0, 0.0, 2.0, 4.0, -3.0, 0.0, 0.0, 0.5, 1.0], pair]],
+        "blocks": [{ "in": input, "coulomb_newton": exact, "bisection": exact, "bisection_desaxce": lifted }],
+    })
+}
+
+#[test]
+fn single_contacts_of_the_impulse_model_are_compared_by_mode() {
+    let folder = scratch("single_contacts");
+    let check = |pair: [f64; 2]| {
+        write(&folder, "manifest.json", "{}");
+        write(&folder, "a_push.json", "{}");
+        write(&folder, "i_block.json", &single_contacts(pair).to_string());
+        osculate(&["crosscheck", folder.to_str().unwrap(), "--json"])
+    };
+    let output = check([-0.4, 0.3]);
+    let document = json(&output);
+    let families = document["families"].as_array().unwrap();
+    assert_eq!(families.iter().map(|f| f["family"].clone()).collect::<Vec<_>>(), ["a", "i"]);
+    assert_eq!((&families[0]["unsupported"], &families[1]["passed"]), (&json!(1), &json!(4)));
+    assert!(output.status.success());
+    let wrong = check([-0.3, 0.4]);
+    let document = json(&wrong);
+    assert_eq!(document["families"][1]["disagreements"][0]["case"], json!("fixed_normal"));
+    assert!(!wrong.status.success());
+}
+
+#[test]
+fn recorded_single_contacts_agree() {
+    let folder = std::env::var_os("OSCULATE_IMPULSE_CASES")
+        .map_or_else(|| workspace().join("../shared/oracle/steel/data"), Into::into);
+    if !folder.is_dir() {
+        println!("skipped: no recordings at {} (OSCULATE_IMPULSE_CASES)", folder.display());
+        return;
+    }
+    let output = osculate(&["crosscheck", folder.to_str().unwrap(), "--family", "i", "--json"]);
+    let family = &json(&output)["families"][0];
+    println!("{}", family["details"]);
+    assert_eq!((&family["passed"], &family["failed"]), (&json!(4), &json!(0)));
+    assert!(output.status.success());
+}

@@ -18,6 +18,10 @@ use std::path::PathBuf;
 ///   f4  free rotation     poses and velocities
 ///   f8  gradients         tangent of the final pose against the recorded differences
 ///
+/// or recordings of the impulse model (a_….json to i_….json with manifest.json):
+///
+///   i   single contacts   friction impulses of every mode
+///
 /// A case that needs what is not built yet is listed as unsupported, with the reason.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]

@@ -10,6 +10,7 @@ mod free;
 mod gradients;
 mod grids;
 pub mod report;
+mod steel;
 mod trajectories;
 
 use crate::{CliError, files};
@@ -34,7 +35,7 @@ pub struct Family {
     pub cases: Vec<PathBuf>,
 }
 
-/// Family folders (`f1…` to `f9…`) in a folder, or the folder itself where it is one.
+/// Family folders (`f1…` to `f9…`) in a folder, or the folder itself where it is one; and the recordings of the impulse model in it.
 ///
 /// # Errors
 /// Where a folder cannot be read or there are none.
@@ -55,6 +56,7 @@ pub fn families(path: &Path) -> Result<Vec<Family>, CliError> {
             found.push(Family { folder: name, path: folder.into(), cases });
         }
     }
+    found.extend(steel::families(path)?);
     if found.iter().all(|f| f.cases.is_empty()) {
         return Err(CliError::NoFamilies { path: path.into() });
     }
@@ -62,9 +64,9 @@ pub fn families(path: &Path) -> Result<Vec<Family>, CliError> {
 }
 
 impl Family {
-    /// Short name, `f1`.
+    /// Short name, `f1`; of a recording of the impulse model its letter, `i`.
     pub fn short(&self) -> &str {
-        self.folder.get(..2).unwrap_or(&self.folder)
+        report::short(&self.folder)
     }
 
     /// Whether a filter (`f1`, `f1_contact_law`) names it.
@@ -101,7 +103,10 @@ impl Family {
             done();
             report
         };
-        let reports = self.cases.par_iter().map(run).collect();
+        let reports = match self.short() {
+            "i" => self.check_solves(&done),
+            _ => self.cases.par_iter().map(run).collect(),
+        };
         let (measure, tolerance) = match self.short() {
             "f1" => (contacts::MEASURE, contacts::TOLERANCE),
             "f2" => (trajectories::MEASURE, trajectories::TOLERANCE),
@@ -109,6 +114,7 @@ impl Family {
             "f4" => (free::MEASURE, free::TOLERANCE),
             "f7" => (articulated::MEASURE, articulated::TOLERANCE),
             "f8" => (gradients::MEASURE, gradients::TOLERANCE),
+            "i" => (steel::block::MEASURE, steel::block::TOLERANCE),
             _ => ("not run", 0.0),
         };
         let mut report = FamilyReport::new(&self.folder, measure, tolerance, reports);
@@ -116,6 +122,19 @@ impl Family {
             report.span = trajectories::span(report.reports());
         }
         Ok(report)
+    }
+
+    /// Reports of a family whose files hold many solves.
+    fn check_solves(&self, done: impl Fn()) -> Vec<CaseReport> {
+        let mut reports = Vec::new();
+        for path in &self.cases {
+            reports.extend(steel::block::check(path).unwrap_or_else(|error| {
+                let verdict = Verdict::Unreadable(error.to_string());
+                vec![CaseReport::without_run(&self.folder, verdict)]
+            }));
+            done();
+        }
+        reports
     }
 
     fn check_case(&self, path: &Path, meshes: &Meshes) -> CaseReport {
@@ -147,6 +166,9 @@ fn missing(family: &str) -> &'static str {
     match family {
         "f5" => "deformable solids are not built yet",
         "f6" => "rods and shells are not built yet",
+        "a" | "b" | "c" | "d" | "e" | "f" | "g" | "h" => {
+            "recorded motions of the impulse model are not compared yet"
+        }
         "f9" => "timings are measured by the benchmarks, not compared",
         _ => "the family is not known",
     }

@@ -47,6 +47,12 @@ impl CaseReport {
     }
 }
 
+/// Short name of a family: `f1` of `f1_contact_law`, `i` of `i_block`.
+pub fn short(folder: &str) -> &str {
+    let end = if folder.as_bytes().get(1) == Some(&b'_') { 1 } else { 2 };
+    folder.get(..end).unwrap_or(folder)
+}
+
 /// One family.
 #[derive(Clone, Debug, Serialize)]
 pub struct FamilyReport {
@@ -118,7 +124,7 @@ impl FamilyReport {
             .filter(|r| r.worst.is_some())
             .max_by(|a, b| a.worst.unwrap_or(0.0).total_cmp(&b.worst.unwrap_or(0.0)));
         Self {
-            family: folder.chars().take(2).collect(),
+            family: short(folder).into(),
             folder: folder.into(),
             measure,
             tolerance,

@@ -6,7 +6,7 @@
 //! lift        plain: 0;   De Saxcé: μ ‖u_T‖ of the old impulse
 //! ```
 //!
-//! **Do not use them near the friction limit.** Each probe scales the stick impulse radially, which [`radial`](super::radial) shows to be
+//! **Do not use them near the friction limit.** Each probe scales the stick impulse radially, which [`radial`] shows to be
 //! another law: at 97 % of its limit a box slides away under both, where the [`disk`](super::disk) and the [`cone`](super::cone) hold it, and more
 //! iterations do not change that. De Saxcé's shift belongs inside the projection onto the cone, where it cancels the dilatancy; as a
 //! target of a normal row that is enforced already, it makes a sliding body rise with `u_N = μ‖u_T‖`.
