@@ -1,4 +1,4 @@
-//! Rigid bodies in compliant contact: scenes, time integration, Newton, and exact derivatives of trajectories.
+//! Rigid bodies, alone and in articulated trees, in compliant contact: scenes, time integration, Newton, and exact derivatives of trajectories.
 //!
 //! ```text
 //! stage      r(q; q⁰, v⁰, θ) = M a + ∂U/∂q + ∂R/∂v = 0,   v = (q − q⁰)/Δt_i,   a = (v − v⁰)/Δt_i

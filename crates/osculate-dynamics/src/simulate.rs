@@ -318,6 +318,16 @@ impl Simulator {
         if found != 0 && found != expected {
             return Err(SceneError::Count { what: "applied wrenches", found, expected }.into());
         }
+        if let Some(p) = &parameters.articulation {
+            let expected = self.steps() * p.model.dofs();
+            for (what, found) in
+                [("joint efforts", p.efforts.len()), ("joint targets", p.targets.len())]
+            {
+                if found != 0 && found != expected {
+                    return Err(SceneError::Count { what, found, expected }.into());
+                }
+            }
+        }
         let how = (self.settings.law, self.settings.rotation);
         Ok(System::new(&self.scene, how, parameters)?)
     }

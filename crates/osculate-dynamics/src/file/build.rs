@@ -5,7 +5,7 @@ use super::outcome::SceneOutcome;
 use super::schema::{Model, SceneFile};
 use super::source::Source;
 use super::warning::SceneWarning;
-use super::{actor, filter, impulse, joint, outcome, pairs, solver, wrench};
+use super::{actor, effort, filter, impulse, joint, outcome, pairs, solver, wrench};
 use crate::impulse::ImpulseSimulator;
 use crate::{Parameters, Scene, Simulator};
 use nalgebra::Vector3;
@@ -70,6 +70,7 @@ impl SceneFile {
         let outcome = outcome::terms(&context, &self.outcome, &scene, durations.len())?;
         let mut parameters = Parameters::of(&scene);
         parameters.wrenches = wrenches;
+        effort::apply(&context, self, &durations, parameters.articulation.as_mut())?;
         let impulse = match self.solver.model {
             Model::Compliant => None,
             Model::Impulse => Some(impulse::simulator(&context, &self.solver, &scene, &durations)?),

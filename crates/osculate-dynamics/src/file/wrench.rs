@@ -35,7 +35,8 @@ pub(super) fn applied(
         };
         let force = context.vector(&format!("{at}.force"), &wrench.force)?;
         let torque = context.vector(&format!("{at}.torque"), &wrench.torque)?;
-        for step in steps(context, wrench, &at, durations)? {
+        let given = (wrench.steps, wrench.times);
+        for step in steps(context, given, &at, durations)? {
             let total = &mut wrenches[step * dynamic.len() + place];
             total.force += force;
             total.torque += torque;
@@ -44,14 +45,15 @@ pub(super) fn applied(
     Ok(wrenches)
 }
 
-fn steps(
+/// The steps that a table names, all of them by default; `at` is its field path.
+pub(super) fn steps(
     context: &Context<'_>,
-    wrench: &AppliedWrench,
+    given: (Option<[usize; 2]>, Option<[f64; 2]>),
     at: &str,
     durations: &[f64],
 ) -> Result<Range<usize>, FileError> {
     let count = durations.len();
-    match (wrench.steps, wrench.times) {
+    match given {
         (None, None) => Ok(0..count),
         (Some([from, to]), None) => {
             if from < to && to <= count {

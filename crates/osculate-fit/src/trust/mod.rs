@@ -27,6 +27,7 @@ use osculate_dynamics::sensitivity::{Outcome, adjoint, hessian};
 use osculate_dynamics::{Layout, Parameters, RunError, Simulator, Trajectory};
 use rayon::prelude::*;
 use serde::Serialize;
+use std::collections::HashMap;
 
 /// Time grids by default: Δt over 1, 2, 4, 8.
 pub const GRIDS: usize = 4;
@@ -124,7 +125,7 @@ pub fn assess<O: Outcome>(
     Ok(judged.collect())
 }
 
-/// The gradient on a finer grid, in the order of the subject's own layout without wrenches.
+/// The gradient on a finer grid, in the order of the subject's own layout.
 fn on_grid<O: Outcome>(
     subject: &Subject<'_, O>,
     layout: &Layout,
@@ -136,17 +137,15 @@ fn on_grid<O: Outcome>(
     let trajectory = simulator.run(&parameters).ok()?;
     let (_, fine) = adjoint::gradient(&simulator, &trajectory, &parameters, &outcome).ok()?;
     let fine_layout = Layout::new(simulator.scene(), &parameters);
-    let held = subject.parameters.wrenches.len() / subject.simulator.steps();
-    // Wrenches stand last; one that is held over several steps has the sum of their derivatives.
-    let plain = layout.len() - 6 * subject.parameters.wrenches.len();
-    let mut gradient = fine[..plain.min(fine_layout.len())].to_vec();
-    for coarse in plain..layout.len() {
-        let (wrench, component) = ((coarse - plain) / 6, (coarse - plain) % 6);
-        let (step, body) = (wrench / held, wrench % held);
-        let at = |k: usize| plain + 6 * ((step * factor + k) * held + body) + component;
-        gradient.push((0..factor).map(|k| fine[at(k)]).sum());
-    }
-    Some(gradient)
+    let places: HashMap<&str, usize> =
+        fine_layout.entries().iter().enumerate().map(|(i, e)| (e.path.as_str(), i)).collect();
+    let at = |path: &str| places.get(path).map(|&i| fine[i]);
+    // What is held over several steps has the sum of their derivatives.
+    let gradient = layout.entries().iter().map(|entry| match refine::held(&entry.path, factor) {
+        None => at(&entry.path),
+        Some(paths) => paths.iter().map(|path| at(path)).sum(),
+    });
+    gradient.collect()
 }
 
 /// `d²J/dθ²` of each parameter.

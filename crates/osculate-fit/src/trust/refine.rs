@@ -55,13 +55,43 @@ fn cut(first: &Pose, motion: &[Pose], factor: usize) -> Vec<Pose> {
         .collect()
 }
 
-/// The numbers, with wrenches held over the small steps.
+/// The paths of a number of one step on the finer grid; `None` for a number that belongs to no step.
+///
+/// Numbers of steps are `BODY.wrench.STEP.…`, `joint.LINK.effort….STEP` and `joint.LINK.target.STEP`.
+pub(super) fn held(path: &str, factor: usize) -> Option<Vec<String>> {
+    let parts: Vec<&str> = path.split('.').collect();
+    let joint = parts.len() == 4 && parts[0] == "joint";
+    let place = if parts.get(1) == Some(&"wrench") {
+        2
+    } else if joint && (parts[2].starts_with("effort") || parts[2] == "target") {
+        3
+    } else {
+        return None;
+    };
+    let step: usize = parts.get(place)?.parse().ok()?;
+    let at = |fine: usize| {
+        let named = parts.iter().enumerate();
+        let named = named.map(|(i, x)| if i == place { fine.to_string() } else { (*x).into() });
+        named.collect::<Vec<String>>().join(".")
+    };
+    Some((0..factor).map(|k| at(step * factor + k)).collect())
+}
+
+/// The numbers, with wrenches and what acts on joints held over the small steps.
 pub(super) fn parameters(coarse: &Parameters, steps: usize, factor: usize) -> Parameters {
     let mut fine = coarse.clone();
     let dynamic = coarse.wrenches.len() / steps.max(1);
     if dynamic > 0 {
         let held = coarse.wrenches.chunks(dynamic).flat_map(|w| std::iter::repeat_n(w, factor));
         fine.wrenches = held.flatten().copied().collect::<Vec<Wrench>>();
+    }
+    if let (Some(fine), Some(coarse)) = (&mut fine.articulation, &coarse.articulation) {
+        let held = |all: &[f64]| -> Vec<f64> {
+            let each = (all.len() / steps.max(1)).max(1);
+            let steps = all.chunks(each).flat_map(|x| std::iter::repeat_n(x, factor));
+            steps.flatten().copied().collect()
+        };
+        (fine.efforts, fine.targets) = (held(&coarse.efforts), held(&coarse.targets));
     }
     fine
 }
@@ -70,6 +100,22 @@ pub(super) fn parameters(coarse: &Parameters, steps: usize, factor: usize) -> Pa
 mod tests {
     use super::*;
     use osculate_math::so3;
+
+    #[test]
+    fn numbers_of_a_step_are_held_over_its_small_steps() {
+        let paths = |path: &str| held(path, 2);
+        let found = paths("box.wrench.3.force_x").unwrap();
+        assert_eq!(found, ["box.wrench.6.force_x", "box.wrench.7.force_x"]);
+        assert_eq!(
+            paths("joint.arm.effort_1.0").unwrap(),
+            ["joint.arm.effort_1.0", "joint.arm.effort_1.1"]
+        );
+        assert_eq!(paths("joint.arm.target.5").unwrap()[1], "joint.arm.target.11");
+        for path in ["box.mass", "joint.arm.effort", "joint.arm.target", "pair.a.b.mu", "gravity_z"]
+        {
+            assert!(paths(path).is_none(), "{path}");
+        }
+    }
 
     #[test]
     fn small_steps_end_where_the_large_ones_do_and_turn_evenly() {

@@ -130,6 +130,26 @@ pub struct DriveTable {
     pub effort_limit: Option<f64>,
 }
 
+/// `[[effort]]`: a force or torque on a joint, or a target of its drive, over some steps, all of them by default.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "an effort: a table")]
+pub struct EffortTable {
+    /// The joint, by the actor that is its child.
+    pub joint: String,
+    /// Steps `from..to`, counted from 0, `to` not included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<[usize; 2]>,
+    /// Times \[s\]: the steps whose middle lies in `[from, to)`; instead of `steps`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<[f64; 2]>,
+    /// Force of each degree of freedom \[N m or N\]; several add up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<Vec<f64>>,
+    /// Target of the drive \[rad or m\]; a later one replaces an earlier one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<f64>,
+}
+
 /// `[[loop]]`: a compliant closure between two frames.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a loop: a table")]

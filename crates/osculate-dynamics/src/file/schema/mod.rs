@@ -15,7 +15,8 @@ pub use actor::{Actor, ActorPose, Contact, ExplicitSamples, FreeGeometry};
 pub use field::{MeshField, SdfField};
 pub use impulse::{ActorImpulse, Impulse, Model};
 pub use joint::{
-    DriveTable, FrameTable, FrictionTable, JointTable, JointWord, LimitTable, LoopTable, LoopWord,
+    DriveTable, EffortTable, FrameTable, FrictionTable, JointTable, JointWord, LimitTable,
+    LoopTable, LoopWord,
 };
 pub use mesh_file::MeshFile;
 pub use shape::{BoxField, BoxShape, Icosphere, PlaneField, Shape, SphereField, Triangles};
@@ -53,6 +54,9 @@ pub struct SceneFile {
     /// `[[loop]]`: compliant loop closures.
     #[serde(rename = "loop", skip_serializing_if = "Vec::is_empty")]
     pub loops: Vec<LoopTable>,
+    /// `[[effort]]`: forces and targets of joints over some steps.
+    #[serde(rename = "effort", skip_serializing_if = "Vec::is_empty")]
+    pub efforts: Vec<EffortTable>,
     /// `[[pair]]`: values that replace combined ones.
     #[serde(rename = "pair", skip_serializing_if = "Vec::is_empty")]
     pub pairs: Vec<Pair>,
@@ -78,6 +82,7 @@ impl Default for SceneFile {
             actors: Vec::new(),
             joints: Vec::new(),
             loops: Vec::new(),
+            efforts: Vec::new(),
             pairs: Vec::new(),
             wrenches: Vec::new(),
             outcome: Vec::new(),

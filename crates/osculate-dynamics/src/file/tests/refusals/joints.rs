@@ -136,6 +136,30 @@ fn joints_that_cannot_be_are_refused_where_they_stand() {
 }
 
 #[test]
+fn efforts_and_targets_are_those_of_their_steps() {
+    let drive = "q = [0.3]\ndrive = { k_p = 2.0, target = 0.1 }";
+    let text = BASE.replacen("q = [0.3]", drive, 1)
+        + "[[effort]]\njoint = \"upper\"\nsteps = [1, 2]\neffort = [0.5]\ntarget = 0.7\n\
+           [[effort]]\njoint = \"lower\"\neffort = [1, 2, 3]\n";
+    let built = SceneFile::parse(&text, "scene.toml").unwrap().build(Path::new("")).unwrap();
+    let p = built.parameters.articulation.as_ref().unwrap();
+    assert_eq!(p.efforts, [0.0, 1.0, 2.0, 3.0, 0.5, 1.0, 2.0, 3.0]);
+    assert_eq!((p.targets[0], p.targets[4]), (0.1, 0.7));
+    built.simulator.run(&built.parameters).unwrap();
+    let cases = [
+        ("joint = \"upper\"", "joint = \"ground\"", "effort[0].joint:", "upper, lower"),
+        ("effort = [0.5]", "effort = [0.5, 1]", "effort[0].effort:", "1, one for each"),
+        ("effort = [1, 2, 3]", "target = 1", "effort[1].target:", "without drive"),
+        ("effort = [1, 2, 3]", "", "effort[1]:", "neither"),
+        ("steps = [1, 2]", "steps = [1, 3]", "effort[0].steps:", "<= 2"),
+    ];
+    for (from, to, field, word) in cases {
+        let message = refusal(&text.replacen(from, to, 1)).to_string();
+        assert!(message.contains(field) && message.contains(word), "{to}: {message}");
+    }
+}
+
+#[test]
 fn a_loop_without_joints_is_refused() {
     let joint = BASE.find("[[joint]]").unwrap();
     let closure = BASE.find("[[loop]]").unwrap();
