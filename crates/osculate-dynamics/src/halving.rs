@@ -113,13 +113,20 @@ impl Simulator {
         Self::new(scene, settings, durations.collect())
     }
 
-    /// The numbers, with the wrenches of each step held over its pieces.
+    /// The numbers, with what is given for each step held over its pieces: wrenches, efforts and targets of joints.
     fn held(&self, parameters: &Parameters, grid: &[Piece]) -> Parameters {
         let mut held = parameters.clone();
-        let bodies = parameters.wrenches.len() / self.steps();
-        let of = |p: &Piece| &parameters.wrenches[p.step * bodies..(p.step + 1) * bodies];
-        held.wrenches = grid.iter().flat_map(of).copied().collect();
+        held.wrenches = self.over(&parameters.wrenches, grid);
+        if let (Some(held), Some(given)) = (&mut held.articulation, &parameters.articulation) {
+            held.efforts = self.over(&given.efforts, grid);
+            held.targets = self.over(&given.targets, grid);
+        }
         held
+    }
+
+    /// The entries of each step, for each of its pieces.
+    fn over<V: Copy>(&self, all: &[V], grid: &[Piece]) -> Vec<V> {
+        grid.iter().flat_map(|p| self.of_step(all, p.step)).copied().collect()
     }
 }
 

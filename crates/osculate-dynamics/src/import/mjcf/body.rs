@@ -136,13 +136,12 @@ fn check_free(joints: &[BodyJoint<'_>], parent: Option<usize>) -> Result<(), Imp
 fn links<'x>(
     element: Element<'x>,
     joints: Vec<BodyJoint<'x>>,
-    (parent, place): (Option<usize>, Pose),
+    (mut parent, mut place): (Option<usize>, Pose),
     out: &mut Builder<'x>,
 ) -> Result<usize, ImportError> {
     let name = element.text("name").filter(|n| !n.is_empty());
     let body = name.map_or_else(|| format!("body_{}", out.links.len() + 1), Into::into);
     let count = joints.len();
-    let (mut parent, mut place) = (parent, place);
     let add = |link: ImportedLink, generated: bool, out: &mut Builder<'x>| {
         if generated {
             out.generated.push(out.links.len());
