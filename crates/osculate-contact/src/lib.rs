@@ -13,6 +13,8 @@
 //!
 //! Formulas after the *Contact* page of the SuperDex Physics documentation (Meta Platforms, CC-BY-4.0).
 //! Each is written once, generic over [`osculate_math::Scalar`]; every derivative is a consequence.
+//!
+//! The laws of the other contact model, impulses on friction disks, are in [`impulse`].
 
 pub mod alignment;
 pub mod assembly;
