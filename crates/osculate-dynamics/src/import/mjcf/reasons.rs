@@ -40,7 +40,9 @@ fn of_attribute(tag: &str, attribute: &str) -> &'static str {
         }
         ("joint", "springdamper") => "give stiffness and damping",
         ("joint", "actuatorgravcomp") | ("body", "gravcomp") => "gravity acts on every body",
-        ("geom", "fluidshape" | "fluidcoef") => "fluids are not simulated",
+        ("geom", "fluidshape" | "fluidcoef") | ("option", "density" | "viscosity" | "wind") => {
+            "fluids are not simulated"
+        }
         ("geom", "fitscale") => "shapes are not fitted to meshes",
         ("weld", "torquescale") => "the rotational stiffness is a field of the closure",
         ("mesh", _) => "how the other simulator draws it or makes its hull",
