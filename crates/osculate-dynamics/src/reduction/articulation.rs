@@ -110,18 +110,16 @@ impl Articulation {
         let links = sort_by_parent(named)?;
         let index = |of: &str| bodies.iter().position(|b| b.name == of).unwrap_or(0);
         let order: Vec<usize> = links.iter().map(|l| index(&l.name)).collect();
-        let attached = |a: Attachment| -> Result<Attachment, ArticulationError> {
-            let Some(body) = a.link else { return Ok(a) };
-            let link = order.iter().position(|&b| b == body);
-            let link = link.ok_or(ModelError::UnknownLink {
-                closure: name(body)?,
-                index: body,
-                links: order.len(),
-            })?;
+        let attached = |closure: &str, a: Attachment| -> Result<Attachment, ArticulationError> {
+            let Some(index) = a.link else { return Ok(a) };
+            let link = order.iter().position(|&b| b == index);
+            let (closure, links) = (closure.to_owned(), order.len());
+            let link = link.ok_or(ModelError::UnknownLink { closure, index, links })?;
             Ok(Attachment { link: Some(link), ..a })
         };
         let closures = closures.into_iter().map(|c| {
-            Ok(LoopClosure { first: attached(c.first)?, second: attached(c.second)?, ..c })
+            let (first, second) = (attached(&c.name, c.first)?, attached(&c.name, c.second)?);
+            Ok(LoopClosure { first, second, ..c })
         });
         let closures = closures.collect::<Result<_, ArticulationError>>()?;
         let model = ArticulatedModel::new(links, closures)?;

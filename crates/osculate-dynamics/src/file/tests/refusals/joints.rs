@@ -34,7 +34,7 @@ offset.position = [0, 0, -0.1]
 name = "wire"
 kind = "ball"
 first.link = "lower"
-second.frame.position = [0, 0, -0.4]
+second.frame.position = [-0.0591, 0, -0.191]
 "#;
 
 #[test]
