@@ -55,68 +55,11 @@ fn a_file_of_joints_reads_back() {
     assert_eq!(file, again);
 }
 
-/// What of the scene is replaced by what, and the line, the field and the words of the refusal.
-type Case = (&'static str, &'static str, usize, &'static str, &'static [&'static str]);
+/// The base scene with one piece replaced; where it is refused and with which words.
+type Case<'a> = (&'a str, &'a str, usize, &'a str, &'a [&'a str]);
 
-const REFUSED: &[Case] = &[
-    ("child = \"upper\"", "child = \"uper\"", 17, "joint[0].child:", &["'uper'", "upper"]),
-    (
-        "child = \"upper\"",
-        "child = \"ground\"",
-        17,
-        "joint[0].child:",
-        &["static", "a dynamic actor"],
-    ),
-    ("child = \"lower\"", "child = \"upper\"", 22, "joint[1].child:", &["joint[0]", "[[loop]]"]),
-    ("parent = \"upper\"", "parent = \"ground\"", 21, "joint[1]:", &["lower", "ground"]),
-    ("parent = \"upper\"", "parent = \"lower\"", 21, "joint[1]:", &["cycle"]),
-    ("kind = \"revolute\"", "kind = \"hinge\"", 18, "joint[0].kind:", &["hinge", "revolute"]),
-    ("axis = [0, 2, 0]", "axis = [0, 0, 0]", 19, "joint[0].axis:", &["not zero"]),
-    ("axis = [0, 2, 0]\n", "", 16, "joint[0].axis:", &["no axis", "an axis for a revolute"]),
-    (
-        "kind = \"spherical\"",
-        "kind = \"spherical\"\naxis = [1, 0, 0]",
-        25,
-        "joint[1].axis:",
-        &["none for the others"],
-    ),
-    ("q = [0.3]", "q = [0.3, 0.1]", 20, "joint[0].q:", &["2 numbers", "1 of a revolute joint"]),
-    ("q = [0.3]", "qdot = []", 20, "joint[0].qdot:", &["0 numbers"]),
-    ("q = [0.3]", "q = [nan]", 20, "joint[0].q[0]:", &["NaN", "finite"]),
-    ("q = [0.3]", "armature = -1", 16, "joint[0]:", &["armature is -1", "≥ 0"]),
-    ("q = [0.3]", "friction.falloff_speed = 0", 16, "joint[0]:", &["is 0", "> 0"]),
-    ("q = [0.3]", "limits = { lower = 1, upper = 0 }", 16, "joint[0]:", &["upper"]),
-    ("q = [0.3]", "limits = {}", 20, "joint[0].limits:", &["neither"]),
-    ("q = [0.3]", "drive = { k_p = -1 }", 16, "joint[0]:", &["-1"]),
-    (
-        "kind = \"spherical\"",
-        "kind = \"spherical\"\ndrive.k_p = 1",
-        21,
-        "joint[1]:",
-        &["spherical joint has no drive"],
-    ),
-    (
-        "name = \"upper\"",
-        "name = \"upper\"\nvelocity = [1, 0, 0]",
-        10,
-        "actor[1].velocity:",
-        &["a link", "qdot"],
-    ),
-    (
-        "name = \"upper\"",
-        "name = \"upper\"\npose.position = [1, 0, 0]",
-        10,
-        "actor[1].pose:",
-        &["a link"],
-    ),
-    ("kind = \"ball\"", "kind = \"ball\"\nstiffness = 0", 27, "loop[0]:", &["wire", "is 0", "> 0"]),
-    ("first.link = \"lower\"", "first.link = \"ground\"", 27, "loop[0]:", &["wire"]),
-    ("first.link = \"lower\"\n", "", 27, "loop[0]:", &["wire", "itself"]),
-];
-
-#[test]
-fn joints_that_cannot_be_are_refused_where_they_stand() {
-    for (from, to, line, field, words) in REFUSED {
+fn check(cases: &[Case<'_>]) {
+    for (from, to, line, field, words) in cases {
         assert!(BASE.contains(from), "{from}");
         let message = refusal(&BASE.replacen(from, to, 1)).to_string();
         let place = format!("scene.toml:{line}: {field}");
@@ -125,6 +68,89 @@ fn joints_that_cannot_be_are_refused_where_they_stand() {
             assert!(message.contains(word), "{to}\n  {message}\n  does not contain {word}");
         }
     }
+}
+
+#[test]
+fn joints_that_cannot_be_are_refused_where_they_stand() {
+    check(&[
+        ("child = \"upper\"", "child = \"uper\"", 17, "joint[0].child:", &["'uper'", "upper"]),
+        (
+            "child = \"upper\"",
+            "child = \"ground\"",
+            17,
+            "joint[0].child:",
+            &["static", "a dynamic actor"],
+        ),
+        (
+            "child = \"lower\"",
+            "child = \"upper\"",
+            22,
+            "joint[1].child:",
+            &["joint[0]", "[[loop]]"],
+        ),
+        ("parent = \"upper\"", "parent = \"ground\"", 21, "joint[1]:", &["lower", "ground"]),
+        ("parent = \"upper\"", "parent = \"lower\"", 21, "joint[1]:", &["cycle"]),
+        ("kind = \"revolute\"", "kind = \"hinge\"", 18, "joint[0].kind:", &["hinge", "revolute"]),
+        ("axis = [0, 2, 0]", "axis = [0, 0, 0]", 19, "joint[0].axis:", &["not zero"]),
+        ("axis = [0, 2, 0]\n", "", 16, "joint[0].axis:", &["no axis", "an axis for a revolute"]),
+        (
+            "kind = \"spherical\"",
+            "kind = \"spherical\"\naxis = [1, 0, 0]",
+            25,
+            "joint[1].axis:",
+            &["none for the others"],
+        ),
+    ]);
+}
+
+#[test]
+fn numbers_of_joints_outside_their_range_are_refused() {
+    check(&[
+        ("q = [0.3]", "q = [0.3, 0.1]", 20, "joint[0].q:", &["2 numbers", "1 of a revolute joint"]),
+        ("q = [0.3]", "qdot = []", 20, "joint[0].qdot:", &["0 numbers"]),
+        ("q = [0.3]", "q = [nan]", 20, "joint[0].q[0]:", &["NaN", "finite"]),
+        ("q = [0.3]", "armature = -1", 16, "joint[0]:", &["armature is -1", "≥ 0"]),
+        ("q = [0.3]", "friction.falloff_speed = 0", 16, "joint[0]:", &["is 0", "> 0"]),
+        ("q = [0.3]", "limits = { lower = 1, upper = 0 }", 16, "joint[0]:", &["upper"]),
+        ("q = [0.3]", "limits = {}", 20, "joint[0].limits:", &["neither"]),
+        ("q = [0.3]", "drive = { k_p = -1 }", 16, "joint[0]:", &["-1"]),
+        (
+            "kind = \"spherical\"",
+            "kind = \"spherical\"\ndrive.k_p = 1",
+            21,
+            "joint[1]:",
+            &["spherical joint has no drive"],
+        ),
+    ]);
+}
+
+#[test]
+fn links_with_motions_and_loops_that_cannot_be_are_refused() {
+    check(&[
+        (
+            "name = \"upper\"",
+            "name = \"upper\"\nvelocity = [1, 0, 0]",
+            10,
+            "actor[1].velocity:",
+            &["a link", "qdot"],
+        ),
+        (
+            "name = \"upper\"",
+            "name = \"upper\"\npose.position = [1, 0, 0]",
+            10,
+            "actor[1].pose:",
+            &["a link"],
+        ),
+        (
+            "kind = \"ball\"",
+            "kind = \"ball\"\nstiffness = 0",
+            27,
+            "loop[0]:",
+            &["wire", "is 0", "> 0"],
+        ),
+        ("first.link = \"lower\"", "first.link = \"ground\"", 27, "loop[0]:", &["wire"]),
+        ("first.link = \"lower\"\n", "", 27, "loop[0]:", &["wire", "itself"]),
+    ]);
 }
 
 #[test]
