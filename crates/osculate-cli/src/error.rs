@@ -91,6 +91,9 @@ pub enum CliError {
     /// A roll-out that failed after some steps, which were written.
     #[error("{source}; the {steps} steps before it are in {}", folder.display())]
     Stopped { steps: usize, folder: PathBuf, source: Box<RunError> },
+    /// A roll-out with impulses that failed.
+    #[error(transparent)]
+    Impulse(Box<ImpulseRunError>),
     /// The same with impulses.
     #[error("{source}; the {steps} steps before it are in {}", folder.display())]
     StoppedImpulse { steps: usize, folder: PathBuf, source: Box<ImpulseRunError> },

@@ -104,7 +104,10 @@ impl Family {
             report
         };
         let reports = match self.short() {
-            "i" => self.check_solves(&done),
+            "i" => self.check_solves(&done, |path, _| steel::block::check(path)),
+            "a" | "b" | "c" | "d" | "e" | "f" | "g" | "h" => {
+                self.check_solves(&done, steel::motion::check)
+            }
             _ => self.cases.par_iter().map(run).collect(),
         };
         let (measure, tolerance) = match self.short() {
@@ -115,6 +118,9 @@ impl Family {
             "f7" => (articulated::MEASURE, articulated::TOLERANCE),
             "f8" => (gradients::MEASURE, gradients::TOLERANCE),
             "i" => (steel::block::MEASURE, steel::block::TOLERANCE),
+            "a" | "b" | "c" | "d" | "e" | "f" | "g" | "h" => {
+                (steel::motion::MEASURE, steel::motion::TOLERANCE)
+            }
             _ => ("not run", 0.0),
         };
         let mut report = FamilyReport::new(&self.folder, measure, tolerance, reports);
@@ -124,11 +130,15 @@ impl Family {
         Ok(report)
     }
 
-    /// Reports of a family whose files hold many solves.
-    fn check_solves(&self, done: impl Fn()) -> Vec<CaseReport> {
+    /// Reports of a family whose files hold many cases.
+    fn check_solves(
+        &self,
+        done: impl Fn(),
+        check: impl Fn(&Path, &str) -> Result<Vec<CaseReport>, CliError>,
+    ) -> Vec<CaseReport> {
         let mut reports = Vec::new();
         for path in &self.cases {
-            reports.extend(steel::block::check(path).unwrap_or_else(|error| {
+            reports.extend(check(path, self.short()).unwrap_or_else(|error| {
                 let verdict = Verdict::Unreadable(error.to_string());
                 vec![CaseReport::without_run(&self.folder, verdict)]
             }));

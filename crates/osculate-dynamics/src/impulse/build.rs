@@ -150,15 +150,16 @@ impl Builder<'_> {
         let row = self.row(touch.bodies, &touch.middle(), &normal);
         let law = self.settings.normal.row(gap, self.duration);
         let kind = if gap > 0.0 { Bias::Lasting } else { Bias::Overlap };
-        let (bias, kind) = match self.rebound(touch, &row) {
-            Some(rebound) => (rebound, Bias::Lasting),
-            None => (law.bias, kind),
+        let (bias, kind, rebounds) = match self.rebound(touch, &row) {
+            Some(rebound) => (rebound, Bias::Lasting, true),
+            None => (law.bias, kind, false),
         };
         let weight = row.coupling(&row);
         NormalRow {
             row,
             bias,
             kind,
+            rebounds,
             compliance: law.softness,
             weight,
             impulse: 0.0,

@@ -9,11 +9,12 @@
 //! ```
 //!
 //! The other contact model of the crate integrates tractions over surfaces; this one has a few contact points, no
-//! stiffness and no regularisation of friction. [`ImpulseStepper`] goes step by step, [`ImpulseSimulator`] over a
+//! stiffness and no regularisation of friction. [`StepStart`] has the equations of a step for any scalar. [`ImpulseStepper`] goes step by step, [`ImpulseSimulator`] over a
 //! time grid.
 //!
 //! Source: the page *Friction* of the documentation of the Steel solver.
 
+mod balance;
 mod body;
 mod build;
 mod error;
@@ -30,6 +31,7 @@ mod stepper;
 mod system;
 mod tree;
 
+pub use balance::{PointImpulse, StepStart};
 pub use body::{Gyroscopic, Inertia, RigidState, TurnsTooFast};
 pub use error::ImpulseStepError;
 pub use record::{AnchorImpulse, ContactImpulse, StepRecord};

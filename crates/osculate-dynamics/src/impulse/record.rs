@@ -2,6 +2,7 @@
 
 use super::solve::ImpulseStats;
 use nalgebra::Vector3;
+use osculate_contact::impulse::Regime;
 use osculate_geometry::manifold::{Contact, ContactPoint};
 
 /// A contact and its impulse on the first body; the second gets the opposite.
@@ -17,6 +18,12 @@ pub struct ContactImpulse {
     pub normal: f64,
     /// Friction impulse \[N s\], world; zero where friction acts at anchors.
     pub friction: Vector3<f64>,
+    /// What its friction does; `None` where there is none at the contact.
+    pub regime: Option<Regime>,
+    /// Whether it rebounds.
+    pub rebounds: bool,
+    /// Which group of contacts shares its load.
+    pub group: usize,
     /// Impulse of spin and rolling friction at the contact \[N m s\], world.
     pub angular: Vector3<f64>,
 }
@@ -38,6 +45,10 @@ pub struct AnchorImpulse {
     pub load: f64,
     /// Radius of its disk \[N s\].
     pub radius: f64,
+    /// What its friction does.
+    pub regime: Regime,
+    /// Which group of contacts carries it.
+    pub group: usize,
     /// Spin impulse of its region \[N m s\], world.
     pub spin: Vector3<f64>,
     /// Whether it let go at the end of the step.

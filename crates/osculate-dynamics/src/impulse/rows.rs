@@ -31,6 +31,7 @@ pub(crate) struct NormalRow {
     /// `b` \[m/s\].
     pub(crate) bias: f64,
     pub(crate) kind: Bias,
+    pub(crate) rebounds: bool,
     /// `γ` \[1/kg\].
     pub(crate) compliance: f64,
     /// `J M⁻¹Jᵀ` \[1/kg\].

@@ -19,7 +19,7 @@ use super::settings::{FrictionMode, ImpulseSettings};
 use super::spin::Angular;
 use nalgebra::{Matrix3, Vector2, Vector3};
 use osculate_contact::impulse::bisection::Bisection;
-use osculate_contact::impulse::{ImpulseError, cone::Cone, disk};
+use osculate_contact::impulse::{ImpulseError, Regime, cone::Cone, disk};
 
 /// What a solve took.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -218,15 +218,8 @@ impl Solver<'_> {
         let radius = pair.share * load;
         let slip = slip(pair, v);
         let old = pair.impulse;
-        let omega = self.settings.relaxation;
-        let mut new = disk::update(&pair.block, radius, &old, &slip)?.impulse;
-        if omega != 1.0 {
-            new = old + (new - old) * omega;
-            let size = new.norm();
-            if size > radius {
-                new *= radius / size;
-            }
-        }
+        let whole = disk::update(&pair.block, radius, &old, &slip)?.impulse;
+        let new = self.relaxed(&old, &whole, radius);
         let step = new - old;
         pair.impulse = new;
         for (row, step) in pair.rows.iter().zip(step.iter()) {
@@ -279,6 +272,17 @@ impl Solver<'_> {
         ROUNDING * (size + pair.block.trace() * pair.impulse.norm())
     }
 
+    /// Part of the way to a new impulse, or beyond it, inside the disk; the new one bit by bit without relaxation.
+    fn relaxed(&self, old: &Vector2<f64>, new: &Vector2<f64>, radius: f64) -> Vector2<f64> {
+        let beyond = self.settings.relaxation - 1.0;
+        if beyond.abs() <= 0.0 {
+            return *new;
+        }
+        let x = new + (new - old) * beyond;
+        let size = x.norm();
+        if size > radius { x * (radius / size) } else { x }
+    }
+
     /// Natural residual, and where it is largest.
     fn residual(&self, rows: &Rows, v: &Velocities) -> Worst {
         let mut worst = Worst::default();
@@ -328,6 +332,20 @@ fn friction_residual(pair: &FrictionPair, load: f64, v: &Velocities) -> f64 {
         aim *= radius / size;
     }
     (pair.impulse - aim).norm() * tau
+}
+
+/// What a pair does at the end of a solve: on the circle and against a slip that is not rounding, or inside.
+pub(crate) fn regime(pair: &FrictionPair, load: f64, v: &Velocities) -> Regime {
+    let radius = pair.share * load;
+    let (size, u) = (pair.impulse.norm(), slip(pair, v));
+    let rounding = 1e-9 * pair.block.trace() * radius;
+    if radius <= 0.0 {
+        Regime::Empty
+    } else if size >= radius * (1.0 - 1e-9) && u.dot(&pair.impulse) < -rounding * size {
+        Regime::Slide
+    } else {
+        Regime::Stick
+    }
 }
 
 /// Friction impulse in the world \[N s\].

@@ -15,7 +15,7 @@ use super::record::{AnchorImpulse, ContactImpulse, StepRecord};
 use super::row::Velocities;
 use super::rows::Rows;
 use super::settings::ImpulseSettings;
-use super::solve::{row_scale, settle, solve, world};
+use super::solve::{regime, row_scale, settle, solve, world};
 use super::system::System;
 use super::tree::{End, JoinError, JointedBodies, Trees};
 use crate::articulated::immediate::TreeResponse;
@@ -202,7 +202,7 @@ impl ImpulseStepper {
         self.check_finite(&states)?;
         self.patches.store(anchors, (&self.rows, &v), &self.states, duration);
         self.warm.store(&self.touches, &self.rows, duration);
-        let record = self.record(stats);
+        let record = self.record(stats, &v);
         self.states = states;
         self.step += 1;
         Ok((record, ends))
@@ -374,10 +374,11 @@ impl ImpulseStepper {
         }
     }
 
-    fn record(&self, stats: super::ImpulseStats) -> StepRecord {
-        let contacts = self.rows.groups.iter().flat_map(|group| {
+    fn record(&self, stats: super::ImpulseStats, v: &Velocities) -> StepRecord {
+        let contacts = self.rows.groups.iter().enumerate().flat_map(|(index, group)| {
             let pair = self.rows.pairs[group.pairs.clone()].first().filter(|_| group.point);
             let friction = pair.map_or_else(Vector3::zeros, world);
+            let regime = pair.map(|p| regime(p, self.rows.load(group), v));
             let angular = group.angular.world();
             self.rows.normals[group.normals.clone()].iter().map(move |normal| {
                 let touch = &self.touches[normal.contact];
@@ -387,6 +388,9 @@ impl ImpulseStepper {
                     point: touch.point,
                     normal: normal.impulse,
                     friction,
+                    regime,
+                    rebounds: normal.rebounds,
+                    group: index,
                     angular: if group.point { angular } else { Vector3::zeros() },
                 }
             })
@@ -399,6 +403,8 @@ impl ImpulseStepper {
             impulse: a.impulse,
             load: a.load,
             radius: a.radius,
+            regime: regime(&self.rows.pairs[a.pair], a.load, v),
+            group: a.group,
             spin: self.rows.groups[a.group].angular.world(),
             released: a.released,
         });

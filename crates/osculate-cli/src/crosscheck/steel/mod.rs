@@ -3,6 +3,8 @@
 //! Recorded from the Steel solver (in `newton` 1.8.0) in single precision. The folder has a `manifest.json` beside them.
 
 pub(super) mod block;
+pub(super) mod motion;
+mod scenes;
 
 use super::Family;
 use crate::{CliError, files};

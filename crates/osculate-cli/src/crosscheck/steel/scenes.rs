@@ -93,12 +93,7 @@ fn direction(case: &Case) -> Vector3<f64> {
 ///
 /// # Errors
 /// Where a number is missing or out of range.
-pub(super) fn set(
-    family: &str,
-    meta: &Value,
-    run: &Run,
-    case: &Case,
-) -> Result<Set, CliError> {
+pub(super) fn set(family: &str, meta: &Value, run: &Run, case: &Case) -> Result<Set, CliError> {
     let mu = number(meta, "mu")?;
     let mut floor = ground(mu)?;
     let mut wrench = vec![Wrench::zero()];
@@ -200,8 +195,20 @@ pub(super) fn exact_travel(family: &str, meta: &Value, run: &Run, case: &Case) -
         "d" => {
             let angle = case.params["angle_deg"].as_f64()?.to_radians();
             return (!bisects).then(|| {
-                slide(0.0, GRAVITY * angle.sin(), mu * GRAVITY * angle.cos(), (run.dt, case.steps()))
+                slide(
+                    0.0,
+                    GRAVITY * angle.sin(),
+                    mu * GRAVITY * angle.cos(),
+                    (run.dt, case.steps()),
+                )
             });
+        }
+        "c" => {
+            // A ball slips to 5/7 of its speed; spin about the normal does nothing to it.
+            let v = vector(&case.params, "v0").ok()?.norm();
+            let rolled = case.params["w0"][1].as_f64().is_some_and(|w| w != 0.0);
+            let speed = |k: usize| (v - mu * GRAVITY * run.dt * k as f64).max(5.0 / 7.0 * v);
+            return (!rolled).then(|| (1..=case.steps()).map(|k| run.dt * speed(k)).sum());
         }
         _ => return None,
     };

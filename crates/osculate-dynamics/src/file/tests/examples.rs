@@ -1,6 +1,7 @@
 //! The documented scenes, and that writing a scene gives it back.
 
-use crate::file::{BuiltScene, SceneFile, Source};
+use crate::file::{BuiltScene, Model, SceneFile, Source};
+use crate::impulse::ImpulseSimulator;
 use crate::sensitivity::{adjoint, tangent};
 use crate::{Layout, RotationUpdate, Simulator};
 use std::path::{Path, PathBuf};
@@ -38,6 +39,31 @@ fn documented_scenes_run() {
         assert_eq!(run.unconverged(), 0);
         assert!(!built.outcome.terms.is_empty());
     }
+}
+
+#[test]
+fn documented_scenes_run_under_the_impulse_model_where_they_have_shapes() {
+    let mut refused = Vec::new();
+    for path in scenes() {
+        let mut scene = SceneFile::read(&path).unwrap();
+        scene.solver.model = Model::Impulse;
+        let Ok(built) = scene.build(&folder()) else {
+            refused.push(path.file_stem().unwrap().to_string_lossy().into_owned());
+            continue;
+        };
+        let simulator = built.impulse.unwrap();
+        let steps = simulator.durations().len().min(200);
+        let durations = simulator.durations()[..steps].to_vec();
+        let mut parameters = built.parameters.clone();
+        let held = parameters.wrenches.len() / simulator.durations().len();
+        parameters.wrenches.truncate(held * steps);
+        let short =
+            ImpulseSimulator::new(simulator.scene().clone(), *simulator.settings(), durations);
+        let run = short.unwrap().run(&parameters);
+        run.unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    }
+    // A point that is its own sample has no shape.
+    assert_eq!(refused, ["bouncing_point"]);
 }
 
 #[test]

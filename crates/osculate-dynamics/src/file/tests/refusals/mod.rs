@@ -1,6 +1,7 @@
 //! Every refusal names file, line, field, the value found and what is allowed.
 
 mod actors;
+mod impulse;
 mod joints;
 mod physics;
 mod scene;
