@@ -164,6 +164,15 @@ fn anchors_that_slip_stop_where_points_do() {
 }
 
 #[test]
+fn anchor_that_let_go_does_not_pull_back_the_way_it_slid() {
+    // Half the load and 20 mm/s: one step of sliding, then rest.
+    let t = pushed(0.02, 0.5, ImpulseSettings::default(), 240, 0.0);
+    let exact = (0.02 - 0.5 * 0.5 * GRAVITY * H) * H;
+    let found = t.last()[0].center.x;
+    assert!((found / exact - 1.0).abs() < 1e-3, "{found} m, exact {exact} m");
+}
+
+#[test]
 fn displacement_of_an_anchor_pulls_back_by_beta_a_step() {
     // A box that holds itself: displaced by hand, it returns by (1 − β)ᵏ.
     let cube = block("cube", 1.0, [0.1; 3], 0.5);

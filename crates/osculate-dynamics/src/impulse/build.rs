@@ -198,7 +198,7 @@ impl Builder<'_> {
             angular = match condim {
                 Condim::Spinning | Condim::Rolling => {
                     let law = (condim, [share, spin, roll]);
-                    Angular::Elliptic(EllipticRows::new(self, bodies, (n, &pair), law))
+                    Angular::Elliptic(Box::new(EllipticRows::new(self, bodies, (n, &pair), law)))
                 }
                 _ => self.spin(bodies, n, share),
             };
@@ -214,7 +214,7 @@ impl Builder<'_> {
         if radius <= 0.0 {
             return Angular::None;
         }
-        Angular::Spin(SpinRow::new(self, bodies, n, (friction, radius)))
+        Angular::Spin(Box::new(SpinRow::new(self, bodies, n, (friction, radius))))
     }
 }
 

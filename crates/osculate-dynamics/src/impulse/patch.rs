@@ -204,7 +204,16 @@ impl<'a> Past<'a> {
             Candidate { contact: place, gap: anchor.gap, envelope: builder.settings.margin };
         let Some(found) = best_match(&candidate, &self.memories, |_, _| false) else { return };
         let (old, memory) = (&self.patches.anchors[found], &self.memories[found]);
-        let field = match old.partner.and_then(|p| self.memories.get(p)) {
+        if self.patches.duration > 0.0 {
+            let factor = builder.settings.warm_start * builder.duration / self.patches.duration;
+            anchor.impulse = old.impulse * factor;
+        }
+        // One that let go forgets the way it slid in that step too.
+        if old.released {
+            return;
+        }
+        let partner = old.partner.filter(|&p| !self.patches.anchors[p].released);
+        let field = match partner.and_then(|p| self.memories.get(p)) {
             Some(other) => DisplacementField::of_two(
                 &[memory.contact.position, other.contact.position],
                 &[memory.displacement, other.displacement],
@@ -217,10 +226,6 @@ impl<'a> Past<'a> {
         let normals = [memory.contact.normal, place.normal];
         let start = field.at(&place.position);
         anchor.displacement = carry(&start, &normals, &motions, &middle);
-        if self.patches.duration > 0.0 {
-            let factor = builder.settings.warm_start * builder.duration / self.patches.duration;
-            anchor.impulse = old.impulse * factor;
-        }
     }
 }
 

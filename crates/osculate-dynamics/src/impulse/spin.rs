@@ -50,9 +50,9 @@ pub(crate) enum Angular {
     /// None.
     None,
     /// Spin that shares the budget of sliding.
-    Spin(SpinRow),
+    Spin(Box<SpinRow>),
     /// Spin and rolling on one ellipsoid with sliding.
-    Elliptic(EllipticRows),
+    Elliptic(Box<EllipticRows>),
 }
 
 impl Angular {

@@ -178,7 +178,7 @@ impl ImpulseStepper {
         let responses = trees
             .responses(&loads, duration)
             .map_err(|source| ImpulseStepError::Tree { step: at, source })?;
-        let (mut start, mut free) = self.free_velocities(wrenches, duration)?;
+        let [mut start, mut free] = self.free_velocities(wrenches, duration)?;
         trees.extend(&responses, [&mut start, &mut free]);
         let (scale, anchors) = self.build([&start, &free], (trees, &responses), duration);
         let mut v = self.warm_velocities(&free);
@@ -228,7 +228,7 @@ impl ImpulseStepper {
         &self,
         wrenches: &[Wrench],
         h: f64,
-    ) -> Result<(Vec<Vector3<f64>>, Vec<Vector3<f64>>), ImpulseStepError> {
+    ) -> Result<[Vec<Vector3<f64>>; 2], ImpulseStepError> {
         let mut start = Vec::with_capacity(self.system.unknowns());
         let mut free = Vec::with_capacity(self.system.unknowns());
         for (i, (item, state)) in self.system.items.iter().zip(&self.states).enumerate() {
@@ -250,7 +250,7 @@ impl ImpulseStepper {
             start.extend([state.velocity, state.angular_velocity]);
             free.extend(v);
         }
-        Ok((start, free))
+        Ok([start, free])
     }
 
     /// Velocities of bodies that follow prescribed poses.
