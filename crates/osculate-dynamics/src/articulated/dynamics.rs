@@ -116,6 +116,8 @@ pub fn inverse_dynamics<T: Scalar>(
     a: &[T],
     load: &Load<T>,
 ) -> Vec<T> {
+    let wrenches = load.wrenches.len();
+    assert!(wrenches == 0 || wrenches == model.links().len(), "one wrench a link, or none");
     let mut forces: Vec<SpatialForce<T>> = motions(model, at, (v, a), &load.gravity)
         .iter()
         .zip(inertias(model, at))

@@ -131,11 +131,15 @@ impl<T: Scalar> TreeKinematics<T> {
     }
 
     /// `Jᵀ w`: generalised forces of one force and torque a link, at its centre of mass, world axes.
+    ///
+    /// # Panics
+    /// Where there is not one wrench a link.
     pub fn generalised_forces(
         &self,
         model: &ArticulatedModel<T>,
         wrenches: &[(Vector3<T>, Vector3<T>)],
     ) -> Vec<T> {
+        assert_eq!(wrenches.len(), self.links.len(), "one wrench a link");
         let mut carried: Vec<SpatialForce<T>> = wrenches
             .iter()
             .zip(&self.centers)
@@ -167,11 +171,15 @@ impl<T: Scalar> TreeKinematics<T> {
     ///
     /// Wrenches are forces and torques at the centres of mass, world axes. A force that is held constant moves
     /// along with the centre of mass it acts at.
+    ///
+    /// # Panics
+    /// Where there is not one wrench a link.
     pub fn geometric_stiffness(
         &self,
         model: &ArticulatedModel<T>,
         wrenches: &[(Vector3<T>, Vector3<T>)],
     ) -> DMatrix<T> {
+        assert_eq!(wrenches.len(), self.links.len(), "one wrench a link");
         let n = model.dofs();
         let mut out = DMatrix::from_element(n, n, T::zero());
         let mut carried = Vec::with_capacity(wrenches.len());
