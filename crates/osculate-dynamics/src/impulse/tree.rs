@@ -143,6 +143,13 @@ impl JointedBodies {
         &self.v
     }
 
+    /// Impulses of the last step on its rows \[N s or N m s\]: limits, held drives and dry friction in the order of
+    /// the joints, then closures, then dry friction of joints with more degrees of freedom; as
+    /// [`immediate`](crate::articulated::immediate) lists them. Empty before the first step.
+    pub fn impulses(&self) -> &[f64] {
+        &self.memory.0
+    }
+
     /// States of its links.
     fn states(&self, q: &Configuration, v: &[f64]) -> Vec<RigidState> {
         let at = TreeKinematics::new(&self.model, q);
