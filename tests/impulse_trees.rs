@@ -30,7 +30,7 @@ fn at(x: f64, y: f64, z: f64) -> Pose {
 
 /// A link with the mass properties of a body.
 fn link(body: &Body, parent: Option<usize>, joint: Joint) -> Link {
-    let inertia = LinkInertia::from(body.mass().unwrap().clone());
+    let inertia = LinkInertia::from(*body.mass().unwrap());
     Link { name: body.name.clone(), parent, joint, inertia }
 }
 

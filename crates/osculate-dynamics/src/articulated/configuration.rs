@@ -5,9 +5,9 @@
 //! C(b; w, q_j)   b + Σ w_j (q_j − b);  rotations  exp(Σ w_j log(R_j R_bᵀ)) R_b
 //! ```
 
-use super::JointKind;
 use super::error::ModelError;
 use super::model::ArticulatedModel;
+use super::{JointKind, validate};
 use crate::state::nearest_rotation;
 use nalgebra::{Matrix3, Vector3};
 use osculate_math::se3::Pose;
@@ -125,7 +125,7 @@ impl Configuration {
     /// Positions that fit the joints of a model.
     ///
     /// # Errors
-    /// Where there are too many or too few, or one is of another kind than its joint.
+    /// Where there are too many or too few, one is of another kind than its joint or not finite, or a rotation is none.
     pub fn of(model: &ArticulatedModel, joints: Vec<JointPosition>) -> Result<Self, ModelError> {
         let (found, expected) = (joints.len(), model.links().len());
         if found != expected {
@@ -137,6 +137,7 @@ impl Configuration {
                 let kind = kind.name();
                 return Err(ModelError::Position { link: link.name.clone(), kind });
             }
+            validate::position(&link.name, position)?;
         }
         Ok(Self { joints })
     }

@@ -62,6 +62,14 @@ fn positions_must_fit_their_joints() {
     joints[1] = JointPosition::None;
     let wrong = Configuration::of(&model, joints.clone()).unwrap_err();
     assert_eq!(wrong, ModelError::Position { link: "link1".into(), kind: "revolute" });
+    joints[1] = JointPosition::Scalar(f64::NAN);
+    let number = Configuration::of(&model, joints.clone()).unwrap_err();
+    let field = "position of the joint";
+    assert!(matches!(number, ModelError::Number { field: f, .. } if f == field), "{number}");
+    joints[1] = JointPosition::Scalar(0.3);
+    joints[2] = JointPosition::Rotation(Matrix3::identity() * 1.1);
+    let number = Configuration::of(&model, joints.clone()).unwrap_err();
+    assert!(matches!(number, ModelError::Number { field: f, .. } if f == field), "{number}");
     joints.pop();
     let count = ModelError::Count { what: "joint positions", found: 6, expected: 7 };
     assert_eq!(Configuration::of(&model, joints).unwrap_err(), count);

@@ -1,9 +1,9 @@
 //! Checks of an articulated model, done once.
 
-use super::JointKind;
 use super::error::ModelError;
 use super::laws::{JointDrive, JointFriction, JointLimits};
 use super::model::{Link, LoopClosure};
+use super::{JointKind, JointPosition};
 use nalgebra::{Matrix3, Vector3};
 use osculate_geometry::mass::MassProperties;
 use osculate_math::se3::Pose;
@@ -132,6 +132,19 @@ pub(super) fn link(link: &Link) -> Result<(), ModelError> {
     }
     laws(link, owner)?;
     mass(link, owner)
+}
+
+/// A position of a joint is finite, and its rotation is one.
+pub(super) fn position(name: &str, position: &JointPosition) -> Result<(), ModelError> {
+    let owner = Owner { what: "link", name };
+    match position {
+        JointPosition::None => Ok(()),
+        JointPosition::Scalar(x) => owner.finite("position of the joint", *x),
+        JointPosition::Rotation(r) => {
+            owner.pose("position of the joint", &Pose { rotation: *r, ..Pose::identity() })
+        }
+        JointPosition::Pose(x) => owner.pose("position of the joint", x),
+    }
 }
 
 fn laws(link: &Link, owner: Owner<'_>) -> Result<(), ModelError> {
