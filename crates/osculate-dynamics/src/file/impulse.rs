@@ -2,10 +2,11 @@
 
 use super::build::{BuiltScene, Context};
 use super::error::FileError;
-use super::schema::{Actor, Shape, Solver};
+use super::schema::{Actor, Samples, Shape, Solver};
 use super::shape::Resolved;
 use crate::impulse::{ImpulseSettings, ImpulseSimulator};
 use crate::{ImpulseSurface, Scene, SceneError};
+use nalgebra::Vector3;
 use osculate_geometry::manifold::ContactShape;
 use std::sync::Arc;
 
@@ -79,11 +80,18 @@ pub(super) fn features(
 ) -> Result<Option<Arc<ContactShape>>, FileError> {
     let shape = match (&actor.shape, &resolved.field, &resolved.mesh) {
         (Some(Shape::Icosphere(ball)), ..) => {
-            Ok(ContactShape::sphere(nalgebra::Vector3::zeros(), ball.radius))
+            Ok(ContactShape::sphere(Vector3::zeros(), ball.radius))
         }
         (_, Some(field), _) => ContactShape::of_collider(field),
         (_, None, Some(mesh)) => ContactShape::hull(mesh.vertices()),
-        (_, None, None) => return Ok(None),
+        // The hull of points that stand for a body; fewer than four, or flat, are no shape.
+        (_, None, None) => match &actor.samples {
+            Some(Samples::Explicit(e)) => {
+                let points: Vec<_> = e.points.iter().map(|&x| Vector3::from(x)).collect();
+                return Ok(ContactShape::hull(&points).ok().map(Arc::new));
+            }
+            _ => return Ok(None),
+        },
     };
     match shape {
         Ok(shape) => Ok(Some(Arc::new(shape))),

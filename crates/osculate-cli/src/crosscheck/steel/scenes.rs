@@ -46,8 +46,9 @@ fn number(value: &Value, field: &'static str) -> Result<f64, CliError> {
 }
 
 fn vector(value: &Value, field: &'static str) -> Result<Vector3<f64>, CliError> {
-    let list = value[field].as_array().map(|l| l.iter().filter_map(Value::as_f64).collect());
-    match list.as_ref().map(Vec::as_slice) {
+    let list: Option<Vec<f64>> =
+        value[field].as_array().map(|l| l.iter().filter_map(Value::as_f64).collect());
+    match list.as_deref() {
         Some(&[x, y, z]) => Ok(Vector3::new(x, y, z)),
         _ => Err(CliError::Value {
             field,
