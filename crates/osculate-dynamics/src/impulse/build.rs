@@ -168,7 +168,7 @@ impl Builder<'_> {
     }
 
     /// `e u⁻` where the contact closes fast enough, and within the step.
-    fn rebound(&self, touch: &Touch, row: &Row) -> Option<f64> {
+    pub(crate) fn rebound(&self, touch: &Touch, row: &Row) -> Option<f64> {
         let restitution = self.system.restitution(touch.bodies);
         let [start, free] = self.velocities.map(|v| row.velocity(v));
         let closes = touch.point.gap <= CLOSED || touch.point.gap + self.duration * free <= CLOSED;

@@ -23,6 +23,7 @@ mod patch;
 mod record;
 mod row;
 mod rows;
+pub mod sensitivity;
 mod settings;
 mod simulate;
 mod solve;

@@ -25,6 +25,7 @@ use osculate_contact::impulse::patch::{
     Candidate, DisplacementField, Interpolation, Memory, Motion, PatchContact, Release, best_match,
     carry, drift_velocity, regions,
 };
+use std::ops::Range;
 
 /// An anchor of a step.
 #[derive(Clone, Debug)]
@@ -49,6 +50,10 @@ pub(crate) struct Anchor {
     pub(crate) pair: usize,
     /// Whether it let go at the end of the step.
     pub(crate) released: bool,
+    /// Rows of the normals of its region.
+    pub(crate) contacts: Range<usize>,
+    /// The anchor of the last step that it continues.
+    pub(crate) continues: Option<usize>,
 }
 
 /// Anchors of the last step, and where the bodies were at its start.
@@ -112,6 +117,8 @@ impl Patches {
                     group: rows.groups.len(),
                     pair: rows.pairs.len(),
                     released: false,
+                    contacts: normals.clone(),
+                    continues: None,
                 };
                 past.recall(&mut anchor, builder);
                 rows.pairs.push(pair(builder, &anchor, share));
@@ -203,6 +210,7 @@ impl<'a> Past<'a> {
         let candidate =
             Candidate { contact: place, gap: anchor.gap, envelope: builder.settings.margin };
         let Some(found) = best_match(&candidate, &self.memories, |_, _| false) else { return };
+        anchor.continues = Some(found);
         let (old, memory) = (&self.patches.anchors[found], &self.memories[found]);
         if self.patches.duration > 0.0 {
             let factor = builder.settings.warm_start * builder.duration / self.patches.duration;
@@ -230,7 +238,7 @@ impl<'a> Past<'a> {
 }
 
 /// The larger of two bodies, with which memories stay.
-fn holder(system: &System, [a, b]: [usize; 2]) -> usize {
+pub(super) fn holder(system: &System, [a, b]: [usize; 2]) -> usize {
     let size = |i: usize| system.items[i].radius.unwrap_or(f64::INFINITY);
     if size(a) > size(b) { a } else { b }
 }

@@ -53,6 +53,12 @@ pub struct AnchorImpulse {
     pub spin: Vector3<f64>,
     /// Whether it let go at the end of the step.
     pub released: bool,
+    /// The first contact of its region and the one after its last, of the contacts of the step.
+    pub contacts: [usize; 2],
+    /// The other anchor of its region, of the anchors of the step.
+    pub partner: Option<usize>,
+    /// The anchor of the last step that it continues.
+    pub continues: Option<usize>,
 }
 
 /// Contacts of a step and what its solve took.

@@ -38,6 +38,11 @@ pub struct ImpulseTrajectory {
 }
 
 impl ImpulseTrajectory {
+    /// How many bodies there are.
+    pub(crate) fn bodies(&self) -> usize {
+        self.bodies
+    }
+
     /// States of all bodies after `step` steps.
     ///
     /// # Panics

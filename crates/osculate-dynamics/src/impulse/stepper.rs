@@ -22,7 +22,6 @@ use crate::articulated::immediate::TreeResponse;
 use crate::articulated::{ArticulatedModel, Configuration};
 use crate::{OnFailure, Parameters, Scene, SceneError, Wrench};
 use nalgebra::Vector3;
-use osculate_math::so3;
 
 /// Bodies in motion, stepped one step at a time.
 #[derive(Clone, Debug)]
@@ -253,16 +252,6 @@ impl ImpulseStepper {
         Ok([start, free])
     }
 
-    /// Velocities of bodies that follow prescribed poses.
-    fn prescribed(&self, h: f64) -> Vec<[Vector3<f64>; 2]> {
-        let velocity = |(item, state): (&super::system::Item, &RigidState)| {
-            let Some(next) = item.motion.get(self.step) else { return [Vector3::zeros(); 2] };
-            let turn = so3::log(&(next.rotation * state.rotation.transpose()));
-            [(next.position - state.center) / h, turn / h]
-        };
-        self.system.items.iter().zip(&self.states).map(velocity).collect()
-    }
-
     /// Velocities of every body without contact.
     fn ahead(
         &self,
@@ -270,7 +259,7 @@ impl ImpulseStepper {
         (trees, responses): (&Trees, &[TreeResponse<'_>]),
         h: f64,
     ) -> Vec<[Vector3<f64>; 2]> {
-        let mut ahead = self.prescribed(h);
+        let mut ahead = self.system.prescribed(&self.states, self.step, h);
         for (item, ahead) in self.system.items.iter().zip(&mut ahead) {
             if let Some(u) = item.unknown {
                 *ahead = [free[u], free[u + 1]];
@@ -302,7 +291,7 @@ impl ImpulseStepper {
         }
         self.rows.clear();
         let inverse = self.system.inverse_inertia(&self.states);
-        let prescribed = self.prescribed(h);
+        let prescribed = self.system.prescribed(&self.states, self.step, h);
         let builder = Builder {
             system: &self.system,
             settings: &self.settings,
@@ -407,6 +396,9 @@ impl ImpulseStepper {
             group: a.group,
             spin: self.rows.groups[a.group].angular.world(),
             released: a.released,
+            contacts: [a.contacts.start, a.contacts.end],
+            partner: a.partner,
+            continues: a.continues,
         });
         StepRecord { contacts: contacts.collect(), anchors: anchors.collect(), stats }
     }

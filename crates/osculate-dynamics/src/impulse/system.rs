@@ -6,7 +6,7 @@ use crate::{BodyKind, ImpulseSurface, Parameters, Scene, SceneError};
 use nalgebra::{Matrix3, Vector3};
 use osculate_contact::impulse::Condim;
 use osculate_geometry::manifold::{Contact, ContactShape, Placed, contacts};
-use osculate_math::se3::Pose;
+use osculate_math::{se3::Pose, so3};
 
 /// A body.
 #[derive(Clone, Debug)]
@@ -178,6 +178,21 @@ impl System {
         let radius = self.items[i].radius.unwrap_or(0.0);
         let speed = |v: &Vector3<f64>, w: &Vector3<f64>| v.norm() + w.norm() * radius;
         h * speed(&state.velocity, &state.angular_velocity).max(speed(linear, angular))
+    }
+
+    /// Velocities in a step of bodies that follow prescribed poses.
+    pub(crate) fn prescribed(
+        &self,
+        states: &[RigidState],
+        step: usize,
+        h: f64,
+    ) -> Vec<[Vector3<f64>; 2]> {
+        let velocity = |(item, state): (&Item, &RigidState)| {
+            let Some(next) = item.motion.get(step) else { return [Vector3::zeros(); 2] };
+            let turn = so3::log(&(next.rotation * state.rotation.transpose()));
+            [(next.position - state.center) / h, turn / h]
+        };
+        self.items.iter().zip(states).map(velocity).collect()
     }
 
     /// Coefficient of a pair \[–\].

@@ -13,7 +13,7 @@ pub mod adjoint;
 mod collect;
 pub mod hessian;
 mod joints;
-mod observe;
+pub(crate) mod observe;
 mod outcome;
 pub mod tangent;
 

@@ -7,7 +7,7 @@ use osculate_math::{Jet, Scalar};
 
 /// Memory of the derivatives of one contribution.
 #[derive(Debug)]
-pub(super) struct Observer<T> {
+pub(crate) struct Observer<T> {
     bodies: Vec<Kinematics<T>>,
     moving: Vec<Kinematics<Jet<12, T>>>,
     /// A body that is not solved for has a pose only.
@@ -22,7 +22,7 @@ impl<T> Default for Observer<T> {
 
 impl<T: Scalar> Observer<T> {
     /// The contribution of a step whose bodies move like this. Readies [`Observer::gradient`].
-    pub(super) fn value(
+    pub(crate) fn value(
         &mut self,
         outcome: &impl Outcome,
         step: usize,
@@ -36,7 +36,7 @@ impl<T: Scalar> Observer<T> {
     }
 
     /// By position, rotation, velocity and angular velocity of body `i`; by its pose only where it does not move.
-    pub(super) fn gradient(
+    pub(crate) fn gradient(
         &mut self,
         outcome: &impl Outcome,
         step: usize,

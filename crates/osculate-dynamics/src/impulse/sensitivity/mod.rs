@@ -1,0 +1,106 @@
+//! Exact derivatives of trajectories with impulses.
+//!
+//! A converged step is a fixed point of the sweeps; its derivative is that of the conditions that hold there, with the states of
+//! contacts as they were found: loaded or open, sticking or sliding, closing or rebounding, features, regions and anchors.
+//!
+//! ```text
+//! loaded    u_N + b + γ r_N = 0        stick  u_T + β d/h = 0        slide  u_T + β d/h + α r_T = 0,  ‖r_T‖ = share Σ r_N
+//! v⁺ = v_f + M⁻¹Jᵀ r,   q⁺ = q + h v⁺        carried: poses, velocities and displacements d of anchors; no warm start
+//! ```
+//!
+//! [`Linearisation`] factorises every step once. [`Linearisation::tangent`] goes forward in jets, a few parameters at a time;
+//! [`Linearisation::adjoint`] goes back, one outcome by all parameters. Both solve with the same factors, so they agree to rounding.
+//! What does not act has a derivative of exactly zero: `μ` while everything sticks.
+//!
+//! At a switch the derivative is one-sided: a contact whose impulse is exactly zero counts as open, a friction impulse exactly on
+//! its circle without slip counts as sticking. [`Linearisation::switches`] tells how near they are.
+
+mod adjoint;
+mod carry;
+mod error;
+mod factor;
+mod free;
+mod linear;
+mod parameters;
+mod switches;
+mod tangent;
+
+pub use error::ImpulseGradientError;
+pub use parameters::{ImpulseLayout, ImpulseParameterInfo, ImpulseParameters};
+pub use switches::{ImpulseSwitch, SwitchKind};
+
+use super::simulate::{ImpulseSimulator, ImpulseTrajectory};
+use super::system::System;
+use crate::OnFailure;
+use crate::impulse::FrictionMode;
+use linear::{Source, StepLinear};
+
+/// A trajectory with every step linearised at its fixed point.
+pub struct Linearisation<'a> {
+    source: Source<'a>,
+    steps: Vec<StepLinear>,
+}
+
+impl<'a> Linearisation<'a> {
+    /// Linearises the trajectory that [`ImpulseParameters::run`] gave for `parameters`.
+    ///
+    /// # Errors
+    /// As [`Linearisation::with`], which also says what is refused.
+    pub fn new(
+        simulator: &'a ImpulseSimulator,
+        parameters: &'a ImpulseParameters,
+        trajectory: &'a ImpulseTrajectory,
+    ) -> Result<Self, ImpulseGradientError> {
+        Self::with(simulator, parameters, trajectory, OnFailure::Stop)
+    }
+
+    /// As [`Linearisation::new`], with a choice of what to do where the motion depends on a distribution of load that is not
+    /// determined: stop, or go on with that derivative in which redundant rows keep their impulses, which differences need not
+    /// confirm.
+    ///
+    /// # Errors
+    /// Where a step is not converged, the motion is not determined, the friction mode is one of the counter-examples, there are
+    /// sweeps for velocity alone, or the parameters do not fit.
+    pub fn with(
+        simulator: &'a ImpulseSimulator,
+        parameters: &'a ImpulseParameters,
+        trajectory: &'a ImpulseTrajectory,
+        on_indeterminate: OnFailure,
+    ) -> Result<Self, ImpulseGradientError> {
+        let settings = parameters.settings(simulator.settings());
+        let mode = settings.friction_mode;
+        if !matches!(mode, FrictionMode::FixedNormal | FrictionMode::CoulombNewton) {
+            return Err(ImpulseGradientError::Unsupported {
+                field: "friction_mode",
+                found: format!("{mode:?}"),
+                allowed: "fixed_normal or coulomb_newton",
+            });
+        }
+        if settings.velocity_sweeps > 0 {
+            return Err(ImpulseGradientError::Unsupported {
+                field: "velocity_sweeps",
+                found: settings.velocity_sweeps.to_string(),
+                allowed: "0: a number of sweeps is no fixed point",
+            });
+        }
+        let (found, expected) = (trajectory.records.len(), simulator.durations().len());
+        let bodies = simulator.scene().bodies.len();
+        if found != expected || trajectory.bodies() != bodies {
+            let bodies = trajectory.bodies();
+            return Err(ImpulseGradientError::Trajectory { found, bodies, expected });
+        }
+        let mut system = System::new(simulator.scene(), &parameters.scene)?;
+        for (item, e) in system.items.iter_mut().zip(&parameters.restitution) {
+            item.restitution = *e;
+        }
+        let source =
+            Source { simulator, parameters, trajectory, system, settings, on_indeterminate };
+        let steps: Result<_, _> = (0..expected).map(|k| source.linearise(k)).collect();
+        Ok(Self { steps: steps?, source })
+    }
+
+    /// Rows that follow from others, in all steps: a box on four corners has some.
+    pub fn redundant_rows(&self) -> usize {
+        self.steps.iter().map(StepLinear::redundant).sum()
+    }
+}
