@@ -1,0 +1,117 @@
+//! Cost of a gradient through impulses: forward, linearisation and adjoint of all parameters.
+//!
+//! Bar: linearisation and adjoint together ≤ 0.5 × forward. `cargo bench --bench impulse_gradient`.
+
+#![allow(clippy::print_stdout, reason = "a bench prints its figures")]
+#![allow(clippy::unwrap_used, reason = "a bench stops where its scene is wrong")]
+#![allow(missing_docs, reason = "a bench documents itself above")]
+
+use nalgebra::Vector3;
+use osculate_dynamics::impulse::sensitivity::{ImpulseParameters, Linearisation};
+use osculate_dynamics::impulse::{ImpulseSettings, ImpulseSimulator};
+use osculate_dynamics::sensitivity::Outcome;
+use osculate_dynamics::{Body, Kinematics, Scene};
+use osculate_geometry::collider::Collider;
+use osculate_geometry::mass::MassProperties;
+use osculate_math::{Scalar, so3};
+use std::hint::black_box;
+use std::time::Instant;
+
+const STEPS: usize = 300;
+const STEP: f64 = 0.004;
+
+/// Where the first body ends.
+struct Distance;
+impl Outcome for Distance {
+    fn contribution<T: Scalar>(&self, _step: usize, bodies: &[Kinematics<T>]) -> T {
+        bodies[0].position.x
+    }
+    fn observes(&self, step: usize) -> bool {
+        step == STEPS
+    }
+}
+
+fn ground() -> Body {
+    let mut ground = Body::fixed("ground");
+    ground.collider = Some(Collider::half_space(Vector3::z(), 0.0).unwrap());
+    ground.contact.friction = 0.4;
+    ground
+}
+
+fn cube(name: &str, x: Vector3<f64>) -> Body {
+    let half = Vector3::repeat(0.05);
+    let mut cube = Body::dynamic(name, MassProperties::cuboid(0.37, &half).unwrap());
+    cube.collider = Some(Collider::cuboid(Vector3::zeros(), half).unwrap());
+    cube.contact.friction = 0.4;
+    cube.pose.position = x;
+    cube
+}
+
+fn tossed() -> Scene {
+    let mut cube = cube("cube", Vector3::new(0.0, 0.0, 0.3));
+    cube.pose.rotation = so3::exp(&Vector3::new(0.4, 0.3, 0.2));
+    cube.velocity = Vector3::new(1.5, 0.3, 0.0);
+    cube.angular_velocity = Vector3::new(1.0, 4.0, 0.5);
+    Scene::new(Vector3::z() * -9.81, vec![cube, ground()]).unwrap()
+}
+
+fn sliding() -> Scene {
+    let mut cube = cube("cube", Vector3::z() * 0.05);
+    cube.velocity = Vector3::new(3.0, 0.3, 0.0);
+    Scene::new(Vector3::z() * -9.81, vec![cube, ground()]).unwrap()
+}
+
+fn stack() -> Scene {
+    let mut bodies: Vec<Body> = (0..4)
+        .map(|i| {
+            cube(&format!("cube{i}"), Vector3::new(0.005 * i as f64, 0.0, 0.05 + 0.1 * i as f64))
+        })
+        .collect();
+    bodies.push(ground());
+    Scene::new(Vector3::z() * -9.81, bodies).unwrap()
+}
+
+/// Smallest time of several runs \[ms\].
+fn time<R>(mut f: impl FnMut() -> R) -> f64 {
+    (0..9)
+        .map(|_| {
+            let start = Instant::now();
+            black_box(f());
+            start.elapsed().as_secs_f64() * 1e3
+        })
+        .fold(f64::INFINITY, f64::min)
+}
+
+fn main() {
+    for (name, scene, beta) in [
+        ("tossed, point friction", tossed(), 0.0),
+        ("tossed, anchors", tossed(), 0.2),
+        ("sliding, point friction", sliding(), 0.0),
+        ("sliding, anchors", sliding(), 0.2),
+        ("stack of 4, point friction", stack(), 0.0),
+        ("stack of 4, anchors", stack(), 0.2),
+    ] {
+        let settings =
+            ImpulseSettings { anchor_beta: beta, sweeps: 100_000, ..ImpulseSettings::default() };
+        let simulator = ImpulseSimulator::new(scene, settings, vec![STEP; STEPS]).unwrap();
+        let parameters = ImpulseParameters::of(&simulator, simulator.parameters());
+        let t = match parameters.run(&simulator) {
+            Ok(t) => t,
+            Err(e) => {
+                println!("{name}: {e}");
+                continue;
+            }
+        };
+        let sweeps: usize = t.records.iter().map(|r| r.stats.sweeps).sum();
+        let forward = time(|| parameters.run(&simulator).unwrap());
+        let go_on = osculate_dynamics::OnFailure::Continue;
+        let linear = || Linearisation::with(&simulator, &parameters, &t, go_on).unwrap();
+        let (prepare, lin) = (time(linear), linear());
+        let back = time(|| lin.adjoint(&Distance));
+        println!(
+            "{name}: forward {forward:.3} ms ({:.1} sweeps a step), linearisation {prepare:.3} ms, adjoint {back:.3} ms: {:.2} × forward",
+            sweeps as f64 / STEPS as f64,
+            (prepare + back) / forward
+        );
+    }
+}
