@@ -117,6 +117,9 @@ impl Contact {
     /// Jets go through the pose of `a` alone. A motion of both bodies together moves the point, turns the normal and keeps the
     /// gap, which gives the derivative by the pose of `b`.
     pub fn pull(&self, poses: [&Pose; 2], point: &ContactPoint, bar: &ContactBar) -> [TwistBar; 2] {
+        if let Feature::PointPlane(..) = self.feature() {
+            return self.pull_point_plane(point, bar);
+        }
         let middle = (point.point_a + point.point_b) * 0.5;
         let arm = middle - poses[0].position;
         let moved = self.lift::<Jet<6>>().evaluate(&seeded(poses[0]), &constant(poses[1]));
@@ -128,15 +131,20 @@ impl Contact {
         let translation = Vector3::new(by(0), by(1), by(2));
         // A turn about the middle is one about the origin and a translation by −δθ × arm.
         let rotation = Vector3::new(by(3), by(4), by(5)) - arm.cross(&translation);
-        let across = point.normal.dot(&bar.middle) * 0.5;
-        [
-            TwistBar { translation, rotation, radius: -bar.gap - across },
-            TwistBar {
-                translation: bar.middle - translation,
-                rotation: point.normal.cross(&bar.normal) - rotation,
-                radius: -bar.gap + across,
-            },
-        ]
+        both(point, bar, 0, (translation, rotation))
+    }
+
+    /// The commonest pair in closed form: `x = τ + ω × X` moves, the plane does not.
+    ///
+    /// ```text
+    /// middle = x − q n,  gap = n·x − …,  q = (height + r − s)/2:   τ̄ = m̄ + n (ḡ − n·m̄/2),   ω̄ = q n × m̄
+    /// ```
+    fn pull_point_plane(&self, point: &ContactPoint, bar: &ContactBar) -> [TwistBar; 2] {
+        let first = usize::from(self.is_swapped());
+        let n = if self.is_swapped() { -point.normal } else { point.normal };
+        let half = 0.5 * point.gap + self.radii()[0];
+        let translation = bar.middle + n * (bar.gap - 0.5 * n.dot(&bar.middle));
+        both(point, bar, first, (translation, n.cross(&bar.middle) * half))
     }
 
     /// Derivatives by the dimensions of the collider of `a` (`body` 0) or `b` (1), from those by its pose and its radius.
@@ -198,6 +206,25 @@ impl Contact {
             (Feature::CutLine(_, planes), true) => Anchor::Planes(*planes),
         }
     }
+}
+
+/// Both bodies' derivatives from those of one.
+fn both(
+    point: &ContactPoint,
+    bar: &ContactBar,
+    known: usize,
+    (translation, rotation): (Vector3<f64>, Vector3<f64>),
+) -> [TwistBar; 2] {
+    let across = point.normal.dot(&bar.middle) * 0.5;
+    let radius = [-bar.gap - across, -bar.gap + across];
+    let other = 1 - known;
+    let mut out = [TwistBar { translation, rotation, radius: radius[known] }; 2];
+    out[other] = TwistBar {
+        translation: bar.middle - translation,
+        rotation: point.normal.cross(&bar.normal) - rotation,
+        radius: radius[other],
+    };
+    out
 }
 
 fn constant(pose: &Pose) -> Pose<Jet<6>> {

@@ -338,10 +338,9 @@ impl Sweep<'_> {
     /// The law of a row in jets of the gap and of its numbers.
     fn row(&self, gap: f64, h: f64) -> NormalRow<Jet<6>> {
         let source = &self.lin.source;
-        let mut seeded = Vec::with_capacity(5);
-        for (j, x) in source.parameters.normal.iter().enumerate() {
-            seeded.push(Jet::<6>::variable(*x, 1 + j));
-        }
+        let x = &source.parameters.normal;
+        let seeded: [Jet<6>; 5] =
+            std::array::from_fn(|j| Jet::variable(x.get(j).copied().unwrap_or(0.0), 1 + j));
         super::parameters::row(&seeded, &source.settings.normal, Jet::variable(gap, 0), h)
     }
 

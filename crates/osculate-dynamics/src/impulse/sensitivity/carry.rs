@@ -12,7 +12,7 @@ use nalgebra::Vector3;
 use osculate_contact::impulse::patch::anchors::anchors;
 use osculate_contact::impulse::patch::motion::midpoint;
 use osculate_contact::impulse::patch::{
-    DisplacementField, Interpolation, IsotropicFootprint, Motion, carry,
+    DisplacementField, Interpolation, IsotropicFootprint, Motion, carry, transport,
 };
 use osculate_geometry::manifold::ContactPoint;
 use osculate_math::{Jet, Scalar, lift, mat3, se3::Pose, so3};
@@ -120,9 +120,14 @@ pub(super) struct MemoryBar {
     pub(super) now: [[Vector3<f64>; 2]; 2],
 }
 
-/// Directions of one pass of jets.
-const WIDTH: usize = 9;
-type Pass = Jet<WIDTH>;
+/// What turned with the holder: position, normal and displacement of an old anchor, and their derivatives.
+#[derive(Clone, Copy)]
+struct Held {
+    position: Vector3<f64>,
+    displacement: Vector3<f64>,
+    position_bar: Vector3<f64>,
+    displacement_bar: Vector3<f64>,
+}
 
 impl Memory {
     /// Pullback of [`Memory::displacement`], by bodies that move; a body at rest carries nothing.
@@ -133,87 +138,163 @@ impl Memory {
         moves: [bool; 2],
     ) -> MemoryBar {
         let mut out = MemoryBar::default();
-        let [place, normal] = &mut out.new;
-        let mut slots: Vec<&mut Vector3<f64>> = vec![
-            place,
-            normal,
-            &mut out.old.position,
-            &mut out.old.normal,
-            &mut out.old.displacement,
-            &mut out.partner.position,
-            &mut out.partner.displacement,
-        ];
-        let mut places: Vec<Slot> = (0..7).map(Slot::Vector).collect();
-        for (k, (before, now)) in out.before.iter_mut().zip(&mut out.now).enumerate() {
+        let (before, now) = (&self.before[self.holder], &self.now[self.holder]);
+        let turn = now.rotation * before.rotation.transpose();
+        let held = |a: &AnchorState, released: bool| Held {
+            position: now.position + turn * (a.position - before.position),
+            displacement: if released { Vector3::zeros() } else { turn * a.displacement },
+            position_bar: Vector3::zeros(),
+            displacement_bar: Vector3::zeros(),
+        };
+        let mut own = held(&self.old, self.released[0]);
+        let mut other = self.partner.as_ref().map(|p| held(p, self.released[1]));
+        let m = turn * self.old.normal;
+        let n = &new.normal;
+        let field = match &other {
+            Some(o) => DisplacementField::of_two(
+                &[own.position, o.position],
+                &[own.displacement, o.displacement],
+                &m,
+            ),
+            None => DisplacementField::uniform(own.displacement),
+        };
+        let start = field.at(&new.position);
+        let middle = midpoint(&self.old.position, &new.position);
+        let motion =
+            |i: usize| Motion::between(&self.before[i], &self.now[i], Interpolation::Screw);
+        let motions = [motion(0), motion(1)];
+        let dragged = motions[0].displacement(&middle) - motions[1].displacement(&middle);
+        // d = x − n (n·x)
+        let x = transport(&start, &m, n) + dragged;
+        let by = bar - n * n.dot(bar);
+        let (start_bar, mut m_bar, n_bar) = pull_transport(&start, &m, n, &by);
+        out.new[1] = n_bar - x * n.dot(bar) - bar * n.dot(&x);
+        let mut middle_bar = Vector3::zeros();
+        for (k, y) in [by, -by].iter().enumerate() {
             if moves[k] {
-                let [a, b] = before;
-                let [c, d] = now;
-                slots.extend([a, b, c, d]);
-                places.extend((0..4).map(|j| Slot::Pose(k, j)));
+                middle_bar += self.pull_motion(k, &motions[k], &middle, y, &mut out);
             }
         }
-        for (slots, places) in slots.chunks_mut(WIDTH / 3).zip(places.chunks(WIDTH / 3)) {
-            let by = self.along(new, places).map(|x| x.eps);
-            for (i, slot) in slots.iter_mut().enumerate() {
-                **slot = Vector3::from_fn(|k, _| (0..3).map(|c| by[c][3 * i + k] * bar[c]).sum());
+        out.new[0] = middle_bar * 0.5;
+        out.old.position = middle_bar * 0.5;
+        match &mut other {
+            Some(o) => {
+                let at = &new.position;
+                let (by_place, by_normal) = pull_field([&mut own, o], &m, at, &start_bar);
+                out.new[0] += by_place;
+                m_bar += by_normal;
             }
+            None => own.displacement_bar = start_bar,
+        }
+        let mut turned = |from: Vector3<f64>, to: &Vector3<f64>, bar: &Vector3<f64>| {
+            let back = turn.tr_mul(bar);
+            out.now[self.holder][1] += to.cross(bar);
+            out.before[self.holder][1] -= from.cross(&back);
+            back
+        };
+        out.old.normal = turned(self.old.normal, &m, &m_bar);
+        let olds = [Some((&self.old, own, self.released[0])), None];
+        let partner = self.partner.as_ref().zip(other).map(|(p, o)| (p, o, self.released[1]));
+        let mut positions = [Vector3::zeros(); 2];
+        for (k, (old, held, released)) in olds.into_iter().flatten().chain(partner).enumerate() {
+            let (from, to) = (old.position - before.position, held.position - now.position);
+            let back = turned(from, &to, &held.position_bar);
+            positions[k] = held.position_bar;
+            let displaced = if released {
+                Vector3::zeros()
+            } else {
+                turned(old.displacement, &held.displacement, &held.displacement_bar)
+            };
+            let into = if k == 0 { &mut out.old } else { &mut out.partner };
+            into.position += back;
+            into.displacement += displaced;
+        }
+        for p in positions {
+            out.now[self.holder][0] += p;
+            out.before[self.holder][0] -= turn.tr_mul(&p);
         }
         out
     }
 
-    /// The displacement in jets of some of what it is carried from.
-    fn along(&self, new: &AnchorState, places: &[Slot]) -> Vector3<Pass> {
-        let mut vectors = [
-            new.position,
-            new.normal,
-            self.old.position,
-            self.old.normal,
-            self.old.displacement,
-            self.partner.map_or_else(Vector3::zeros, |p| p.position),
-            self.partner.map_or_else(Vector3::zeros, |p| p.displacement),
-        ]
-        .map(|v| lift::<Pass>(&v));
-        let pose = |p: &Pose| Pose {
-            position: lift::<Pass>(&p.position),
-            rotation: p.rotation.map(Jet::constant),
-        };
-        let mut poses = [self.before.each_ref().map(pose), self.now.each_ref().map(pose)];
-        for (i, place) in places.iter().enumerate() {
-            for k in 0..3 {
-                match *place {
-                    Slot::Vector(j) => vectors[j][k].eps[3 * i + k] = 1.0,
-                    Slot::Pose(body, j) => {
-                        let pose = &mut poses[j / 2][body];
-                        if j % 2 == 0 {
-                            pose.position[k].eps[3 * i + k] = 1.0;
-                            continue;
-                        }
-                        let turned =
-                            so3::skew(&Vector3::ith(k, 1.0)) * pose.rotation.map(|x: Pass| x.re);
-                        for (x, t) in pose.rotation.iter_mut().zip(turned.iter()) {
-                            x.eps[3 * i + k] = *t;
-                        }
-                    }
-                }
-            }
+    /// Pullback of `y·disp(p)` of a body; returns the derivative by `p`.
+    fn pull_motion(
+        &self,
+        body: usize,
+        motion: &Motion,
+        p: &Vector3<f64>,
+        y: &Vector3<f64>,
+        out: &mut MemoryBar,
+    ) -> Vector3<f64> {
+        // disp(p) = Jl⁻¹(φ) dx + φ × dx/2 + φ × (p − x̄)
+        let phi = &motion.rotation;
+        let dx = self.now[body].position - self.before[body].position;
+        let inverse = so3::left_jacobian_inverse(phi);
+        let across = y.cross(phi);
+        let by_dx = inverse.tr_mul(y) + across * 0.5;
+        let seeded = Vector3::from_fn(|k, _| Jet::<3>::variable(phi[k], k));
+        let jacobian = so3::left_jacobian_inverse(&seeded);
+        let mut by_phi = dx.cross(y) * 0.5 + (p - motion.center).cross(y);
+        for (r, c) in (0..3).flat_map(|r| (0..3).map(move |c| (r, c))) {
+            by_phi += Vector3::from(jacobian[(r, c)].eps) * (y[r] * dx[c]);
         }
-        let [position, normal, p, n, d, q, e] = vectors;
-        let [before, now] = poses;
-        let old = AnchorState { position: p, normal: n, displacement: d };
-        let partner = self.partner.map(|_| AnchorState { position: q, normal: n, displacement: e });
-        let memory =
-            Memory { old, partner, released: self.released, before, now, holder: self.holder };
-        memory.displacement(&AnchorState { position, normal, displacement: d })
+        out.now[body][0] += by_dx - across * 0.5;
+        out.before[body][0] -= by_dx + across * 0.5;
+        // φ = log(R R₀ᵀ): δφ = Jl⁻¹ δ − Jl⁻ᵀ δ₀
+        out.now[body][1] += inverse.tr_mul(&by_phi);
+        out.before[body][1] -= inverse * by_phi;
+        across
     }
 }
 
-/// What one triple of directions is.
-#[derive(Clone, Copy, Debug)]
-enum Slot {
-    /// One of seven vectors.
-    Vector(usize),
-    /// Translation and rotation before, translation and rotation now of a body.
-    Pose(usize, usize),
+/// Pullback of [`transport`]: by the displacement, the old and the new normal.
+fn pull_transport(
+    d: &Vector3<f64>,
+    old: &Vector3<f64>,
+    new: &Vector3<f64>,
+    y: &Vector3<f64>,
+) -> (Vector3<f64>, Vector3<f64>, Vector3<f64>) {
+    // c d + a × d + a (a·d)/w,   a = old × new,  c = old·new,  w = 1 + c
+    let (a, c) = (old.cross(new), old.dot(new));
+    let w = 1.0 + c;
+    if w <= f64::EPSILON {
+        return (*y, Vector3::zeros(), Vector3::zeros());
+    }
+    let (ad, ay) = (a.dot(d), a.dot(y));
+    let by_c = d.dot(y) - ay * ad / (w * w);
+    let by_a = d.cross(y) + y * (ad / w) + d * (ay / w);
+    (
+        y * c + y.cross(&a) + a * (ay / w),
+        new.cross(&by_a) + new * by_c,
+        by_a.cross(old) + old * by_c,
+    )
+}
+
+/// Pullback of the field of two anchors at a place: by the place and the normal; adds to the anchors.
+fn pull_field(
+    [a, b]: [&mut Held; 2],
+    m: &Vector3<f64>,
+    place: &Vector3<f64>,
+    bar: &Vector3<f64>,
+) -> (Vector3<f64>, Vector3<f64>) {
+    let (span, change) = (b.position - a.position, b.displacement - a.displacement);
+    let square = span.norm_squared();
+    let arm = place - (a.position + b.position) * 0.5;
+    // mean + twist m × arm,   twist = change·(m × span)/span²
+    let twist = if square > 0.0 { change.dot(&m.cross(&span)) / square } else { 0.0 };
+    let by_arm = (bar * twist).cross(m);
+    let mut by_normal = arm.cross(&(bar * twist));
+    let (mut by_span, mut by_change) = (Vector3::zeros(), Vector3::zeros());
+    if square > 0.0 {
+        let by_twist = bar.dot(&m.cross(&arm)) / square;
+        by_change = m.cross(&span) * by_twist;
+        by_normal += span.cross(&change) * by_twist;
+        by_span = change.cross(m) * by_twist - span * (2.0 * by_twist * twist);
+    }
+    a.displacement_bar += bar * 0.5 - by_change;
+    b.displacement_bar += bar * 0.5 + by_change;
+    a.position_bar -= by_arm * 0.5 + by_span;
+    b.position_bar += by_span - by_arm * 0.5;
+    (by_arm, by_normal)
 }
 
 /// Derivatives by the points and the normal of a region.
@@ -222,6 +303,9 @@ pub(super) struct PlacesBar {
     pub(super) normal: Vector3<f64>,
 }
 
+/// Points of one pass of jets.
+const POINTS: usize = 5;
+
 /// Pullback of the places of the anchors of a region.
 pub(super) fn pull_places(
     points: &[Vector3<f64>],
@@ -229,24 +313,29 @@ pub(super) fn pull_places(
     (length, footprint): (f64, IsotropicFootprint),
     bars: &[AnchorBar],
 ) -> PlacesBar {
-    let mut lifted: Vec<Vector3<Jet<3>>> = points.iter().map(lift).collect();
-    let seeded = |v: &Vector3<f64>| Vector3::from_fn(|k, _| Jet::<3>::variable(v[k], k));
-    let by = |points: &[Vector3<Jet<3>>], normal: &Vector3<Jet<3>>| {
-        let found = anchors(points, normal, length, footprint);
-        let mut sum = Vector3::zeros();
-        for (p, bar) in found.as_ref().map_or(&[][..], |a| a.points()).iter().zip(bars) {
-            sum +=
-                Vector3::from_fn(|k, _| (0..3).map(|c| p[c].eps[k] * bar.position[c]).sum::<f64>());
-        }
-        sum
-    };
-    let constant = lift(normal);
-    let mut out = PlacesBar { points: Vec::with_capacity(points.len()), normal: Vector3::zeros() };
-    for (i, point) in points.iter().enumerate() {
-        lifted[i] = seeded(point);
-        out.points.push(by(&lifted, &constant));
-        lifted[i] = lift(point);
+    type Pass = Jet<{ 3 * POINTS }>;
+    let count = points.len();
+    let mut out = vec![Vector3::zeros(); count + 1];
+    if bars.iter().all(|b| b.position == Vector3::zeros()) {
+        return PlacesBar { points: out, normal: Vector3::zeros() };
     }
-    out.normal = by(&lifted, &seeded(normal));
-    out
+    for first in (0..=count).step_by(POINTS) {
+        let mut lifted: Vec<Vector3<Pass>> = points.iter().chain([normal]).map(lift).collect();
+        let last = (first + POINTS).min(count + 1);
+        for (i, point) in lifted[first..last].iter_mut().enumerate() {
+            for k in 0..3 {
+                point[k].eps[3 * i + k] = 1.0;
+            }
+        }
+        let found = anchors(&lifted[..count], &lifted[count], length, footprint);
+        for (p, bar) in found.as_ref().map_or(&[][..], |a| a.points()).iter().zip(bars) {
+            for (i, sum) in out[first..last].iter_mut().enumerate() {
+                *sum += Vector3::from_fn(|k, _| {
+                    (0..3).map(|c| p[c].eps[3 * i + k] * bar.position[c]).sum::<f64>()
+                });
+            }
+        }
+    }
+    let normal = out.pop().unwrap_or_else(Vector3::zeros);
+    PlacesBar { points: out, normal }
 }

@@ -30,7 +30,9 @@ pub(crate) struct Factor {
 
 impl Factor {
     /// Factors of a matrix given row by row, with a positive diagonal.
-    pub(crate) fn new(mut a: Vec<f64>, n: usize) -> Self {
+    ///
+    /// * `symmetric`: it is positive semidefinite, and its largest entry on the diagonal.
+    pub(crate) fn new(mut a: Vec<f64>, n: usize, symmetric: bool) -> Self {
         let scale: Vec<f64> = (0..n)
             .map(|i| if a[i * n + i] > 0.0 { a[i * n + i].sqrt().recip() } else { 1.0 })
             .collect();
@@ -43,7 +45,7 @@ impl Factor {
         let (mut rank, mut first) = (0, 0.0);
         while rank < n {
             let k = rank;
-            let (pivot, p, q) = largest(&a, n, k);
+            let (pivot, p, q) = largest(&a, n, k, symmetric);
             if k == 0 {
                 first = pivot;
             }
@@ -52,10 +54,12 @@ impl Factor {
             }
             swap_rows(&mut a, n, k, p);
             rows.swap(k, p);
-            for i in 0..n {
-                a.swap(i * n + k, i * n + q);
+            if q != k {
+                for row in a.chunks_exact_mut(n) {
+                    row.swap(k, q);
+                }
+                columns.swap(k, q);
             }
-            columns.swap(k, q);
             eliminate(&mut a, n, k);
             rank += 1;
         }
@@ -132,8 +136,17 @@ impl Factor {
 }
 
 /// The largest entry at or beyond `(k, k)`, the first of equal ones.
-fn largest(a: &[f64], n: usize, k: usize) -> (f64, usize, usize) {
+fn largest(a: &[f64], n: usize, k: usize, symmetric: bool) -> (f64, usize, usize) {
     let mut best = (0.0, k, k);
+    if symmetric {
+        for i in k..n {
+            let x = a[i * n + i];
+            if x > best.0 {
+                best = (x, i, i);
+            }
+        }
+        return best;
+    }
     for i in k..n {
         for (j, x) in a[i * n..(i + 1) * n].iter().enumerate().skip(k) {
             if x.abs() > best.0 {
@@ -196,7 +209,7 @@ mod tests {
     fn solves_what_has_a_solution_and_finds_rank_and_null_vectors() {
         for skew in [0.0, 0.3] {
             let (a, n) = redundant(skew);
-            let factor = Factor::new(a.clone(), n);
+            let factor = Factor::new(a.clone(), n, false);
             assert_eq!(factor.rank(), 3);
             let b = apply(&a, n, &[0.3, -0.2, 0.5, 1.0, 0.1]);
             let mut x = b.clone();
@@ -213,9 +226,23 @@ mod tests {
     }
 
     #[test]
+    fn symmetric_matrix_has_its_pivots_on_the_diagonal() {
+        let (a, n) = redundant(0.0);
+        let (whole, diagonal) = (Factor::new(a.clone(), n, false), Factor::new(a, n, true));
+        assert_eq!(whole.rank(), diagonal.rank());
+        let unit = |i: usize| (0..n).map(|j| f64::from(i == j)).collect::<Vec<_>>();
+        for i in 0..n {
+            let (mut x, mut y) = (unit(i), unit(i));
+            whole.solve(&mut x);
+            diagonal.solve(&mut y);
+            assert!(x.iter().zip(&y).all(|(x, y)| (x - y).abs() < 1e-9), "{x:?} {y:?}");
+        }
+    }
+
+    #[test]
     fn transposed_solve_is_the_transpose_of_the_solve() {
         let (a, n) = redundant(0.3);
-        let factor = Factor::new(a, n);
+        let factor = Factor::new(a, n, false);
         let unit = |i: usize| (0..n).map(|j| f64::from(i == j)).collect::<Vec<_>>();
         for i in 0..n {
             let mut x = unit(i);

@@ -31,6 +31,9 @@ use std::ops::Range;
 /// Effect on the velocity of impulses without effect on the rows, below which it counts as none \[–\].
 pub(super) const DETERMINED: f64 = 1e-7;
 
+/// Part of its radius up to which a friction impulse is inside for sure \[–\]: the tolerance of a solve is far below the rest.
+const INSIDE: f64 = 1.0 - 1e-4;
+
 /// A row of two bodies without the velocities that are prescribed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
@@ -80,6 +83,13 @@ impl Line {
                 w[at] += l * r;
                 w[at + 1] += a * r;
             }
+        }
+    }
+
+    /// Zero where the row pushes.
+    fn clear(&self, w: &mut [Vector3<f64>]) {
+        for at in self.at.into_iter().flatten() {
+            w[at..at + 2].fill(Vector3::zeros());
         }
     }
 
@@ -239,17 +249,17 @@ impl Source<'_> {
         };
         let masses = self.system.items.iter().zip(&inverse);
         let mut linear = StepLinear {
-            normals: Vec::new(),
-            pairs: Vec::new(),
-            rows: Vec::new(),
-            columns: Vec::new(),
+            normals: Vec::with_capacity(record.contacts.len()),
+            pairs: Vec::with_capacity(record.contacts.len()),
+            rows: Vec::with_capacity(3 * record.contacts.len()),
+            columns: Vec::with_capacity(3 * record.contacts.len()),
             islands: Vec::new(),
             inverse: masses.filter_map(|(i, w)| i.inertia.map(|m| (m.mass.recip(), *w))).collect(),
             after: after(&self.system, self.trajectory.state(step + 1)),
             prescribed: Vec::new(),
             openings: Vec::new(),
         };
-        let mut diagonal = Vec::new();
+        let mut diagonal = Vec::with_capacity(3 * record.contacts.len());
         linear.collect((&builder, record, step), &mut diagonal)?;
         linear.prescribed = prescribed;
         linear.factorise(self, step, &diagonal)?;
@@ -349,12 +359,17 @@ impl StepLinear {
         }
         let slip = velocity(pair, &self.after) + pair.bias;
         let radius = pair.share * load;
-        let found = disk::update(&pair.block, radius, &pair.impulse, &slip)?;
         let lines = [Line::of(&pair.rows[0]), Line::of(&pair.rows[1])];
         let unknown = self.rows.len();
         let size = pair.impulse.norm();
+        // A fixed point inside its disk has no slip; on the circle the law itself says which it is.
+        let regime = if size < radius * INSIDE {
+            Regime::Stick
+        } else {
+            disk::update(&pair.block, radius, &pair.impulse, &slip)?.regime
+        };
         let unit = |x: Vector2<f64>, n: f64| if n > 0.0 { x / n } else { Vector2::zeros() };
-        let (friction, margin) = match found.regime {
+        let (friction, margin) = match regime {
             Regime::Stick => {
                 self.rows.extend(lines);
                 self.columns.extend(lines);
@@ -427,18 +442,21 @@ impl StepLinear {
         diagonal: &[f64],
     ) -> Result<(), ImpulseGradientError> {
         let responses: Vec<Line> = self.columns.iter().map(|c| self.response(c)).collect();
+        let mut pushed = vec![Vector3::zeros(); 2 * self.inverse.len()];
         for unknowns in islands(&self.rows, self.inverse.len()) {
             let n = unknowns.len();
-            let mut matrix = Vec::with_capacity(n * n);
-            for &i in &unknowns {
-                matrix.extend(unknowns.iter().map(|&j| self.rows[i].dot(&responses[j])));
+            let mut matrix = vec![0.0; n * n];
+            for (j, &column) in unknowns.iter().enumerate() {
+                responses[column].apply(1.0, &mut pushed);
+                for (i, &row) in unknowns.iter().enumerate() {
+                    matrix[i * n + j] = self.rows[row].velocity(&pushed);
+                }
+                responses[column].clear(&mut pushed);
+                matrix[j * n + j] += diagonal[column];
             }
-            for (k, &i) in unknowns.iter().enumerate() {
-                matrix[k * n + k] += diagonal[i];
-            }
-            let factor = Factor::new(matrix, n);
             // A symmetric matrix takes to zero only impulses without any effect.
-            let slides = unknowns.iter().any(|&i| diagonal[i] > 0.0) || self.is_coupled(&unknowns);
+            let slides = self.is_coupled(&unknowns);
+            let factor = Factor::new(matrix, n, !slides);
             if slides && factor.rank() < n && source.on_indeterminate == OnFailure::Stop {
                 self.check(source, step, (&unknowns, &factor, &responses))?;
             }
