@@ -44,6 +44,7 @@ struct Total {
     /// By the coefficient of each pair of bodies.
     friction: Vec<([usize; 2], f64)>,
     restitution: Vec<f64>,
+    torsional_radius: Vec<f64>,
     normal: Vec<f64>,
     anchor_beta: f64,
     gravity: Vector3<f64>,
@@ -59,6 +60,7 @@ impl Total {
             dimensions: vec![[0.0; DIMENSIONS]; bodies],
             friction: Vec::new(),
             restitution: vec![0.0; bodies],
+            torsional_radius: vec![0.0; bodies],
             normal: vec![0.0; normal],
             anchor_beta: 0.0,
             gravity: Vector3::zeros(),
@@ -170,6 +172,7 @@ impl Sweep<'_> {
         let mut back = Back { linear, record, states, step, rows, psi, contacts };
         self.pull_bodies(&back, &lambda, &mut bars);
         self.pull_normals(&mut back, &mut bars);
+        self.pull_spins(&mut back);
         let mut anchors = std::mem::take(&mut self.anchors);
         anchors.resize(record.anchors.len(), AnchorBar::default());
         self.pull_pairs(&mut back, &mut anchors, &mut bars);
@@ -218,6 +221,9 @@ impl Sweep<'_> {
         for pair in &back.linear.pairs {
             pair.lines[0].apply(pair.impulse.x, &mut impulses);
             pair.lines[1].apply(pair.impulse.y, &mut impulses);
+        }
+        for spin in &back.linear.spins {
+            spin.line.apply(spin.impulse, &mut impulses);
         }
         let mut changes = impulses.clone();
         back.linear.respond(&mut changes);
@@ -397,9 +403,40 @@ impl Sweep<'_> {
         let slip =
             Vector2::new(pair.lines[0].velocity(&back.psi), pair.lines[1].velocity(&back.psi));
         let by = slip.dot(&along) * pair.load / pair.parts;
-        match self.total.friction.iter_mut().find(|(b, _)| *b == pair.bodies) {
+        self.add_friction(pair.bodies, by);
+    }
+
+    fn add_friction(&mut self, bodies: [usize; 2], by: f64) {
+        match self.total.friction.iter_mut().find(|(b, _)| *b == bodies) {
             Some((_, sum)) => *sum += by,
-            None => self.total.friction.push((pair.bodies, by)),
+            None => self.total.friction.push((bodies, by)),
+        }
+    }
+
+    fn pull_spins(&mut self, back: &mut Back<'_>) {
+        let linear = back.linear;
+        for spin in &linear.spins {
+            let relative = |v: Twists<'_>| {
+                let [a, b] = spin.bodies.map(|b| twist(self.lin, linear, v, b)[1]);
+                a - b
+            };
+            let change = relative(Twists::Change(&back.psi));
+            let bar = &mut back.contacts[spin.contact];
+            bar.normal += change * spin.impulse;
+            match spin.state {
+                Ok(unknown) => {
+                    let after = relative(Twists::After(&linear.after));
+                    bar.normal -= after * back.rows[unknown];
+                }
+                Err(sign) => {
+                    let by = sign * spin.line.velocity(&back.psi);
+                    let radii = &self.lin.source.parameters.torsional_radius;
+                    let [a, b] = spin.bodies;
+                    let larger = if radii[b] > radii[a] { b } else { a };
+                    self.total.torsional_radius[larger] += by * spin.budget;
+                    self.add_friction(spin.bodies, by * spin.radius * spin.by_friction);
+                }
+            }
         }
     }
 
@@ -539,6 +576,7 @@ impl Sweep<'_> {
         let at = |i: usize| match layout.place(i) {
             ImpulsePlace::Scene(_, place) => self.at(place, &friction, &overrides),
             ImpulsePlace::Restitution(b) => self.total.restitution[b],
+            ImpulsePlace::TorsionalRadius(b) => self.total.torsional_radius[b],
             ImpulsePlace::Normal(j) => self.total.normal[j],
             ImpulsePlace::AnchorBeta => self.total.anchor_beta,
             ImpulsePlace::FrictionScale => scale,

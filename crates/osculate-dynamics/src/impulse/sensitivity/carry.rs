@@ -8,7 +8,7 @@
 
 use crate::impulse::patch::holder;
 use crate::impulse::system::System;
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Vector3};
 use osculate_contact::impulse::patch::anchors::anchors;
 use osculate_contact::impulse::patch::motion::midpoint;
 use osculate_contact::impulse::patch::{
@@ -129,6 +129,17 @@ struct Held {
     displacement_bar: Vector3<f64>,
 }
 
+fn field_of(own: &Held, other: Option<&Held>, m: &Vector3<f64>) -> DisplacementField {
+    match other {
+        Some(o) => DisplacementField::of_two(
+            &[own.position, o.position],
+            &[own.displacement, o.displacement],
+            m,
+        ),
+        None => DisplacementField::uniform(own.displacement),
+    }
+}
+
 impl Memory {
     /// Pullback of [`Memory::displacement`], by bodies that move; a body at rest carries nothing.
     pub(super) fn pull(
@@ -150,14 +161,7 @@ impl Memory {
         let mut other = self.partner.as_ref().map(|p| held(p, self.released[1]));
         let m = turn * self.old.normal;
         let n = &new.normal;
-        let field = match &other {
-            Some(o) => DisplacementField::of_two(
-                &[own.position, o.position],
-                &[own.displacement, o.displacement],
-                &m,
-            ),
-            None => DisplacementField::uniform(own.displacement),
-        };
+        let field = field_of(&own, other.as_ref(), &m);
         let start = field.at(&new.position);
         let middle = midpoint(&self.old.position, &new.position);
         let motion =
@@ -186,34 +190,49 @@ impl Memory {
             }
             None => own.displacement_bar = start_bar,
         }
-        let mut turned = |from: Vector3<f64>, to: &Vector3<f64>, bar: &Vector3<f64>| {
+        self.pull_held(&turn, (&m, &m_bar), (own, other), &mut out);
+        out
+    }
+
+    /// Old anchors held with a body to the anchors and the poses of the body.
+    fn pull_held(
+        &self,
+        turn: &Matrix3<f64>,
+        (m, m_bar): (&Vector3<f64>, &Vector3<f64>),
+        (own, other): (Held, Option<Held>),
+        out: &mut MemoryBar,
+    ) {
+        let (before, now) = (&self.before[self.holder], &self.now[self.holder]);
+        let [mut by_now, mut by_before] = [[Vector3::zeros(); 2]; 2];
+        let mut turned = |from: &Vector3<f64>, to: &Vector3<f64>, bar: &Vector3<f64>| {
             let back = turn.tr_mul(bar);
-            out.now[self.holder][1] += to.cross(bar);
-            out.before[self.holder][1] -= from.cross(&back);
+            by_now[1] += to.cross(bar);
+            by_before[1] -= from.cross(&back);
             back
         };
-        out.old.normal = turned(self.old.normal, &m, &m_bar);
-        let olds = [Some((&self.old, own, self.released[0])), None];
+        out.old.normal = turned(&self.old.normal, m, m_bar);
         let partner = self.partner.as_ref().zip(other).map(|(p, o)| (p, o, self.released[1]));
-        let mut positions = [Vector3::zeros(); 2];
-        for (k, (old, held, released)) in olds.into_iter().flatten().chain(partner).enumerate() {
+        let all = [Some((&self.old, own, self.released[0])), partner];
+        let mut shift = Vector3::zeros();
+        for (k, (old, held, released)) in all.into_iter().flatten().enumerate() {
             let (from, to) = (old.position - before.position, held.position - now.position);
-            let back = turned(from, &to, &held.position_bar);
-            positions[k] = held.position_bar;
+            let back = turned(&from, &to, &held.position_bar);
+            shift += held.position_bar;
             let displaced = if released {
                 Vector3::zeros()
             } else {
-                turned(old.displacement, &held.displacement, &held.displacement_bar)
+                turned(&old.displacement, &held.displacement, &held.displacement_bar)
             };
             let into = if k == 0 { &mut out.old } else { &mut out.partner };
             into.position += back;
             into.displacement += displaced;
         }
-        for p in positions {
-            out.now[self.holder][0] += p;
-            out.before[self.holder][0] -= turn.tr_mul(&p);
+        by_now[0] += shift;
+        by_before[0] -= turn.tr_mul(&shift);
+        for k in 0..2 {
+            out.now[self.holder][k] += by_now[k];
+            out.before[self.holder][k] += by_before[k];
         }
-        out
     }
 
     /// Pullback of `y·disp(p)` of a body; returns the derivative by `p`.

@@ -5,6 +5,7 @@
 //! rows      normal    J_N dv + γ dr_N         = −e_N          x̂ = r_T/‖r_T‖,  t ⟂ x̂
 //!           stick     J_T dv                  = −e_T
 //!           slide     t·(J_T dv) + α s        = −t·e_T        α = −slip·x̂/‖r_T‖
+//!           spin      n·(dω_a − dω_b)         = −e_S          where it slips no row: dτ = ±r (μ Σ dr_N − Σ d‖r_T‖)
 //! dv = dv₀ + M⁻¹C dx,      C: J_Nᵀ + Σ share J_Tᵀx̂ (pairs that share the load),  J_Tᵀ,  J_Tᵀt
 //! A = R M⁻¹C + diag(γ, 0, α),      A dx = −e − R dv₀
 //! ```
@@ -16,7 +17,7 @@ use super::factor::Factor;
 use super::parameters::ImpulseParameters;
 use crate::impulse::body::RigidState;
 use crate::impulse::build::{Builder, Touch};
-use crate::impulse::record::StepRecord;
+use crate::impulse::record::{ContactImpulse, StepRecord};
 use crate::impulse::row::{Row, Side};
 use crate::impulse::rows::FrictionPair;
 use crate::impulse::settings::ImpulseSettings;
@@ -26,6 +27,7 @@ use crate::impulse::system::System;
 use crate::{OnFailure, Wrench};
 use nalgebra::{Matrix3, Vector2, Vector3};
 use osculate_contact::impulse::disk::{self, Regime};
+use osculate_contact::impulse::{Condim, ImpulseError};
 use std::ops::Range;
 
 /// Effect on the velocity of impulses without effect on the rows, below which it counts as none \[–\].
@@ -163,6 +165,24 @@ pub(super) struct LivePair {
     pub(super) margin: f64,
 }
 
+/// Spin friction of a region that does not slide as a whole.
+#[derive(Clone, Debug)]
+pub(super) struct LiveSpin {
+    pub(super) bodies: [usize; 2],
+    /// The contact whose normal it has.
+    pub(super) contact: usize,
+    pub(super) line: Line,
+    /// `τ` \[N m s\].
+    pub(super) impulse: f64,
+    /// Its unknown where it is held, else the sign of `τ`.
+    pub(super) state: Result<usize, f64>,
+    /// `r` \[m\] and what it multiplies, `μ N − Σ‖r_T‖` \[N s\].
+    pub(super) radius: f64,
+    pub(super) budget: f64,
+    /// How the budget grows with `μ`: `N`, less the part of what slides \[N s\].
+    pub(super) by_friction: f64,
+}
+
 /// Unknowns of bodies that touch, and the factors of their matrix.
 #[derive(Clone, Debug)]
 struct Island {
@@ -175,6 +195,7 @@ struct Island {
 pub(super) struct StepLinear {
     pub(super) normals: Vec<LiveNormal>,
     pub(super) pairs: Vec<LivePair>,
+    pub(super) spins: Vec<LiveSpin>,
     /// Row and column of each unknown.
     pub(super) rows: Vec<Line>,
     pub(super) columns: Vec<Line>,
@@ -251,6 +272,7 @@ impl Source<'_> {
         let mut linear = StepLinear {
             normals: Vec::with_capacity(record.contacts.len()),
             pairs: Vec::with_capacity(record.contacts.len()),
+            spins: Vec::new(),
             rows: Vec::with_capacity(3 * record.contacts.len()),
             columns: Vec::with_capacity(3 * record.contacts.len()),
             islands: Vec::new(),
@@ -280,17 +302,31 @@ impl StepLinear {
         (builder, record, step): (&Builder<'_>, &StepRecord, usize),
         diagonal: &mut Vec<f64>,
     ) -> Result<(), ImpulseGradientError> {
-        // Which loaded normals belong to a contact of the record.
+        let place = self.collect_normals(builder, record, diagonal);
+        let found = if builder.settings.patch_friction() {
+            self.collect_anchors((builder, record), &place, diagonal)
+        } else {
+            self.collect_points((builder, record), &place, diagonal)
+        };
+        found.map_err(|source| ImpulseGradientError::Law { step, source })
+    }
+
+    /// Loaded normals; returns how many there are before each contact of the record.
+    fn collect_normals(
+        &mut self,
+        builder: &Builder<'_>,
+        record: &StepRecord,
+        diagonal: &mut Vec<f64>,
+    ) -> Vec<usize> {
         let mut place = Vec::with_capacity(record.contacts.len() + 1);
         for (index, c) in record.contacts.iter().enumerate() {
             place.push(self.normals.len());
             let touch = Touch { bodies: c.bodies, contact: c.contact, point: c.point };
+            let row = builder.normal(&touch, index);
             if c.normal <= 0.0 {
-                let row = builder.normal(&touch, index);
                 self.openings.push((index, row.row.velocity(&self.after) + row.bias));
                 continue;
             }
-            let row = builder.normal(&touch, index);
             let rebound = builder.rebound(&touch, &row.row);
             let rebound = rebound.map(|_| row.row.velocity(builder.velocities[0]));
             self.normals.push(LiveNormal {
@@ -305,27 +341,53 @@ impl StepLinear {
             diagonal.push(row.compliance);
         }
         place.push(self.normals.len());
-        let law = |source| ImpulseGradientError::Law { step, source };
-        if record.anchors.is_empty() && !builder.settings.patch_friction() {
-            for (index, c) in record.contacts.iter().enumerate() {
-                let group = place[index]..place[index + 1];
-                let touch = Touch { bodies: c.bodies, contact: c.contact, point: c.point };
-                let share = builder.system.friction(c.bodies, builder.settings);
-                let mut pair = builder.friction(c.bodies, &touch.middle(), &c.point.normal, share);
-                pair.impulse = in_basis(&pair, &c.friction);
-                let live = Candidate {
-                    place: Place::Contact(index),
-                    bodies: c.bodies,
-                    point: touch.middle(),
-                    normal: c.point.normal,
-                    parts: 1.0,
-                    displacement: Vector3::zeros(),
-                };
-                self.push(live, &pair, &group, diagonal).map_err(law)?;
+        place
+    }
+
+    /// Friction at every contact.
+    fn collect_points(
+        &mut self,
+        (builder, record): (&Builder<'_>, &StepRecord),
+        place: &[usize],
+        diagonal: &mut Vec<f64>,
+    ) -> Result<(), ImpulseError> {
+        for (index, c) in record.contacts.iter().enumerate() {
+            let group = place[index]..place[index + 1];
+            if builder.system.condim(c.bodies).0 == Condim::Frictionless || group.is_empty() {
+                continue;
             }
+            let first = self.pairs.len();
+            let touch = Touch { bodies: c.bodies, contact: c.contact, point: c.point };
+            let share = builder.system.friction(c.bodies, builder.settings);
+            let mut pair = builder.friction(c.bodies, &touch.middle(), &c.point.normal, share);
+            pair.impulse = in_basis(&pair, &c.friction);
+            let live = Candidate {
+                place: Place::Contact(index),
+                bodies: c.bodies,
+                point: touch.middle(),
+                normal: c.point.normal,
+                parts: 1.0,
+                displacement: Vector3::zeros(),
+            };
+            self.push(live, &pair, &group, diagonal)?;
+            self.push_spin(builder, (c, index), &c.angular, (&group, first), diagonal);
         }
+        Ok(())
+    }
+
+    /// Friction at the anchors of regions.
+    fn collect_anchors(
+        &mut self,
+        (builder, record): (&Builder<'_>, &StepRecord),
+        place: &[usize],
+        diagonal: &mut Vec<f64>,
+    ) -> Result<(), ImpulseError> {
+        let mut first = self.pairs.len();
         for (index, a) in record.anchors.iter().enumerate() {
             let group = place[a.contacts[0]]..place[a.contacts[1]];
+            if group.is_empty() {
+                continue;
+            }
             let parts = if a.partner.is_some() { 2.0 } else { 1.0 };
             let share = builder.system.friction(a.bodies, builder.settings) / parts;
             let mut pair = builder.friction(a.bodies, &a.position, &a.normal, share);
@@ -340,7 +402,13 @@ impl StepLinear {
                 parts,
                 displacement: a.displacement,
             };
-            self.push(live, &pair, &group, diagonal).map_err(law)?;
+            self.push(live, &pair, &group, diagonal)?;
+            // The last anchor of a region.
+            if a.partner.is_none_or(|p| p < index) {
+                let contact = (&record.contacts[a.contacts[0]], a.contacts[0]);
+                self.push_spin(builder, contact, &a.spin, (&group, first), diagonal);
+                first = self.pairs.len();
+            }
         }
         Ok(())
     }
@@ -352,7 +420,7 @@ impl StepLinear {
         pair: &FrictionPair,
         group: &Range<usize>,
         diagonal: &mut Vec<f64>,
-    ) -> Result<(), osculate_contact::impulse::ImpulseError> {
+    ) -> Result<(), ImpulseError> {
         let load: f64 = self.normals[group.clone()].iter().map(|n| n.impulse).sum();
         if load <= 0.0 {
             return Ok(());
@@ -414,6 +482,60 @@ impl StepLinear {
         Ok(())
     }
 
+    /// Adds the spin friction of a group whose pairs are those from `first` on.
+    fn push_spin(
+        &mut self,
+        builder: &Builder<'_>,
+        (contact, index): (&ContactImpulse, usize),
+        spin: &Vector3<f64>,
+        (group, first): (&Range<usize>, usize),
+        diagonal: &mut Vec<f64>,
+    ) {
+        let (bodies, n) = (contact.bodies, &contact.point.normal);
+        let radius = builder.system.torsional_radius(bodies);
+        let pairs = &self.pairs[first..];
+        let slides = |p: &&LivePair| !matches!(p.friction, Friction::Stick);
+        // Where all slides, nothing of the budget is left, however it changes.
+        if radius <= 0.0 || pairs.iter().filter(slides).count() == pairs.len() {
+            return;
+        }
+        let friction = builder.system.friction(bodies, builder.settings);
+        let load: f64 = self.normals[group.clone()].iter().map(|n| n.impulse).sum();
+        let budget = friction * load - pairs.iter().map(|p| p.impulse.norm()).sum::<f64>();
+        let (row, impulse) = (builder.angular(bodies, n), n.dot(spin));
+        let line = Line::of(&row);
+        let aim = impulse - row.velocity(&self.after) / row.coupling(&row);
+        let part = 1.0 - pairs.iter().filter(slides).map(|p| p.parts.recip()).sum::<f64>();
+        let state = if impulse.abs() < INSIDE * radius * budget || aim.abs() <= radius * budget {
+            self.rows.push(line);
+            self.columns.push(line);
+            diagonal.push(0.0);
+            Ok(self.rows.len() - 1)
+        } else {
+            let pull = impulse.signum() * radius;
+            for normal in &self.normals[group.clone()] {
+                self.columns[normal.unknown].add(&line, pull * friction * part);
+            }
+            for pair in pairs.iter().filter(|p| !slides(p) && p.impulse.norm() > 0.0) {
+                let along = pair.impulse / pair.impulse.norm();
+                self.columns[pair.unknown].add(&line, -pull * along.x);
+                self.columns[pair.unknown + 1].add(&line, -pull * along.y);
+            }
+            Err(impulse.signum())
+        };
+        let by_friction = load * part;
+        self.spins.push(LiveSpin {
+            bodies,
+            contact: index,
+            line,
+            impulse,
+            state,
+            radius,
+            budget,
+            by_friction,
+        });
+    }
+
     /// `M⁻¹ w`, in place.
     pub(super) fn respond(&self, w: &mut [Vector3<f64>]) {
         for (pair, (mass, inertia)) in w.chunks_exact_mut(2).zip(&self.inverse) {
@@ -468,8 +590,9 @@ impl StepLinear {
     /// Whether a pair slides whose load is among the unknowns.
     fn is_coupled(&self, unknowns: &[usize]) -> bool {
         let slides = |p: &&LivePair| !matches!(p.friction, Friction::Stick);
-        self.pairs.iter().filter(slides).any(|p| {
-            let at = p.lines[0].at;
+        let pairs = self.pairs.iter().filter(slides).map(|p| p.lines[0].at);
+        let spins = self.spins.iter().filter(|s| s.state.is_err()).map(|s| s.line.at);
+        pairs.chain(spins).any(|at| {
             unknowns.iter().any(|&i| self.rows[i].at.iter().any(|a| a.is_some() && at.contains(a)))
         })
     }

@@ -5,6 +5,7 @@
 //!
 //! ```text
 //! loaded    u_N + b + γ r_N = 0        stick  u_T + β d/h = 0        slide  u_T + β d/h + α r_T = 0,  ‖r_T‖ = share Σ r_N
+//! spin held  ω_N = 0        spin slips  τ = ±r (μ N − Σ‖r_T‖)
 //! v⁺ = v_f + M⁻¹Jᵀ r,   q⁺ = q + h v⁺        carried: poses, velocities and displacements d of anchors; no warm start
 //! ```
 //!
@@ -34,6 +35,7 @@ use super::system::System;
 use crate::OnFailure;
 use crate::impulse::FrictionMode;
 use linear::{Source, StepLinear};
+use osculate_contact::impulse::Condim;
 
 /// A trajectory with every step linearised at its fixed point.
 pub struct Linearisation<'a> {
@@ -90,8 +92,16 @@ impl<'a> Linearisation<'a> {
             return Err(ImpulseGradientError::Trajectory { found, bodies, expected });
         }
         let mut system = System::new(simulator.scene(), &parameters.scene)?;
-        for (item, e) in system.items.iter_mut().zip(&parameters.restitution) {
-            item.restitution = *e;
+        for (i, item) in system.items.iter_mut().enumerate() {
+            item.surface.restitution = parameters.restitution[i];
+            item.surface.torsional_radius = parameters.torsional_radius[i];
+            if matches!(item.surface.condim, Condim::Spinning | Condim::Rolling) {
+                return Err(ImpulseGradientError::Unsupported {
+                    field: "condim",
+                    found: item.surface.condim.rows().to_string(),
+                    allowed: "1 or 3: the ellipsoid of spin and rolling is not differentiated",
+                });
+            }
         }
         let source =
             Source { simulator, parameters, trajectory, system, settings, on_indeterminate };

@@ -17,6 +17,8 @@ pub struct ImpulseParameters<T = f64> {
     pub scene: Parameters<T>,
     /// Coefficient of restitution of each body \[–\].
     pub restitution: Vec<T>,
+    /// Radius of spin friction of each body \[m\].
+    pub torsional_radius: Vec<T>,
     /// Numbers of the normal law, in the order of [`ImpulseParameters::normal_names`].
     pub normal: Vec<T>,
     /// `β` of patch friction \[–\].
@@ -37,7 +39,7 @@ const SPRING: [(&str, &str); 2] = [("normal_stiffness", "N/m"), ("normal_damping
 impl ImpulseParameters {
     /// The numbers of a simulation, with the wrenches of `scene`.
     pub fn of(simulator: &ImpulseSimulator, scene: Parameters) -> Self {
-        let settings = simulator.settings();
+        let (settings, bodies) = (simulator.settings(), &simulator.scene().bodies);
         let normal = match settings.normal {
             NormalLaw::Rigid(r) => {
                 vec![r.correction, r.slop, r.softness, r.speculative, r.max_correction_speed]
@@ -46,7 +48,8 @@ impl ImpulseParameters {
         };
         Self {
             scene,
-            restitution: simulator.scene().bodies.iter().map(|b| b.impulse.restitution).collect(),
+            restitution: bodies.iter().map(|b| b.impulse.restitution).collect(),
+            torsional_radius: bodies.iter().map(|b| b.impulse.torsional_radius).collect(),
             normal,
             anchor_beta: settings.anchor_beta,
             friction_scale: settings.friction_scale,
@@ -59,6 +62,7 @@ impl ImpulseParameters {
         ImpulseParameters {
             scene: self.scene.lift(),
             restitution: all(&self.restitution),
+            torsional_radius: all(&self.torsional_radius),
             normal: all(&self.normal),
             anchor_beta: T::from(self.anchor_beta),
             friction_scale: T::from(self.friction_scale),
@@ -71,8 +75,9 @@ impl ImpulseParameters {
     /// Where a number is out of its range, the parameters do not fit the scene, or a step fails.
     pub fn run(&self, simulator: &ImpulseSimulator) -> Result<ImpulseTrajectory, ImpulseRunError> {
         let mut scene = simulator.scene().clone();
-        for (body, e) in scene.bodies.iter_mut().zip(&self.restitution) {
-            body.impulse.restitution = *e;
+        for (i, body) in scene.bodies.iter_mut().enumerate() {
+            body.impulse.restitution = self.restitution[i];
+            body.impulse.torsional_radius = self.torsional_radius[i];
         }
         let settings = self.settings(simulator.settings());
         let with = ImpulseSimulator::new(scene, settings, simulator.durations().to_vec())?;
@@ -104,6 +109,12 @@ impl<T: Scalar> ImpulseParameters<T> {
         let replaced = replaced(scene, [a, b]).and_then(|o| self.scene.overrides[o].friction);
         let of = |i: usize| self.scene.bodies[i].contact.friction;
         self.friction_scale * replaced.unwrap_or_else(|| settings.combine.combine(of(a), of(b)))
+    }
+
+    /// Radius of spin friction of a pair of bodies \[m\]: the larger, the first at a tie.
+    pub(super) fn torsional_radius(&self, [a, b]: [usize; 2]) -> T {
+        let (r, s) = (self.torsional_radius[a], self.torsional_radius[b]);
+        if s > r { s } else { r }
     }
 
     /// Coefficient of restitution of a pair of bodies \[–\].
@@ -169,6 +180,7 @@ pub(super) enum ImpulsePlace {
     /// One of [`Parameters`], by its index in their layout.
     Scene(usize, Place),
     Restitution(usize),
+    TorsionalRadius(usize),
     Normal(usize),
     AnchorBeta,
     FrictionScale,
@@ -222,6 +234,8 @@ impl ImpulseLayout {
         };
         for (b, body) in simulator.scene().bodies.iter().enumerate() {
             push(format!("{}.restitution", body.name), "", ImpulsePlace::Restitution(b));
+            let path = format!("{}.torsional_radius", body.name);
+            push(path, "m", ImpulsePlace::TorsionalRadius(b));
         }
         let names = ImpulseParameters::<f64>::normal_names(&simulator.settings().normal);
         for (j, (name, unit)) in names.iter().enumerate() {
@@ -262,6 +276,7 @@ impl ImpulseLayout {
         let value = |e: &ImpulseParameterInfo| match e.place {
             ImpulsePlace::Scene(i, _) => base[i],
             ImpulsePlace::Restitution(b) => parameters.restitution[b],
+            ImpulsePlace::TorsionalRadius(b) => parameters.torsional_radius[b],
             ImpulsePlace::Normal(j) => parameters.normal[j],
             ImpulsePlace::AnchorBeta => parameters.anchor_beta,
             ImpulsePlace::FrictionScale => parameters.friction_scale,
@@ -274,6 +289,7 @@ impl ImpulseLayout {
         match self.entries[i].place {
             ImpulsePlace::Scene(i, _) => self.base.add(&mut parameters.scene, i, x),
             ImpulsePlace::Restitution(b) => parameters.restitution[b] += x,
+            ImpulsePlace::TorsionalRadius(b) => parameters.torsional_radius[b] += x,
             ImpulsePlace::Normal(j) => parameters.normal[j] += x,
             ImpulsePlace::AnchorBeta => parameters.anchor_beta += x,
             ImpulsePlace::FrictionScale => parameters.friction_scale += x,

@@ -280,6 +280,38 @@ impl<const M: usize> Pass<'_, M> {
         self.push(wrench, pair.bodies, &p, &impulse);
     }
 
+    /// Residuals of spin rows, and their impulses.
+    fn spins(
+        &self,
+        points: &[ContactPoint<Jet<M>>],
+        residual: &mut [Jet<M>],
+        wrench: &mut [Vector3<Jet<M>>],
+    ) {
+        let source = &self.lin.source;
+        for spin in &self.linear.spins {
+            let n = points[spin.contact].normal;
+            let mut impulse = Jet::from(spin.impulse);
+            match spin.state {
+                Ok(unknown) => {
+                    let [a, b] = spin.bodies.map(|b| self.after(b)[1]);
+                    residual[unknown] = n.dot(&(a - b));
+                }
+                Err(sign) => {
+                    let scene = source.simulator.scene();
+                    let mu = self.parameters.friction(scene, &source.settings, spin.bodies);
+                    let r = self.parameters.torsional_radius(spin.bodies);
+                    impulse += (r - r.re) * (sign * spin.budget);
+                    impulse += (mu - mu.re) * (sign * spin.radius * spin.by_friction);
+                }
+            }
+            for (body, sign) in spin.bodies.into_iter().zip([1.0, -1.0]) {
+                if let Some(at) = source.system.items[body].unknown {
+                    wrench[at + 1] += scale(&n, impulse * sign);
+                }
+            }
+        }
+    }
+
     /// Velocities without contact.
     fn free(&self) -> Result<Vec<Vector3<Jet<M>>>, ImpulseGradientError> {
         let source = &self.lin.source;
@@ -314,6 +346,7 @@ impl<const M: usize> Pass<'_, M> {
         let mut wrench = vec![Vector3::zeros(); v.len()];
         let mut residual = vec![Jet::<M>::from(0.0); self.linear.rows.len()];
         self.normals(points, &mut residual, &mut wrench);
+        self.spins(points, &mut residual, &mut wrench);
         for pair in &self.linear.pairs {
             let at = match pair.place {
                 Place::Contact(i) => {
