@@ -9,21 +9,18 @@
 //! Both products change with point and normal alone, and are one formula with two sets of twists: `J` and `Jᵀ` are pulled back
 //! together.
 
+use super::Linearisation;
 use super::carry::{self, AnchorBar, AnchorState, Memory};
 use super::free;
-use super::linear::{Friction, LivePair, Place, StepLinear};
-use super::parameters::{ImpulsePlace, replaced};
-use super::{ImpulseLayout, Linearisation};
+use super::linear::StepLinear;
 use crate::impulse::body::RigidState;
 use crate::impulse::record::StepRecord;
-use crate::layout::{INERTIA, Place as ScenePlace};
 use crate::sensitivity::Outcome;
 use crate::sensitivity::observe::Observer;
-use nalgebra::{Matrix3, Vector2, Vector3};
-use osculate_contact::impulse::normal::NormalRow;
+use nalgebra::{Matrix3, Vector3};
 use osculate_geometry::collider::DIMENSIONS;
 use osculate_geometry::manifold::ContactBar;
-use osculate_math::{Jet, se3::Pose, so3};
+use osculate_math::{se3::Pose, so3};
 
 /// Derivatives by a state.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,19 +33,19 @@ pub(super) struct StateBar {
 
 /// Derivatives by everything but states and anchors.
 #[derive(Debug)]
-struct Total {
-    mass: Vec<f64>,
-    inertia: Vec<Matrix3<f64>>,
-    center: Vec<Vector3<f64>>,
-    dimensions: Vec<[f64; DIMENSIONS]>,
+pub(super) struct Total {
+    pub(super) mass: Vec<f64>,
+    pub(super) inertia: Vec<Matrix3<f64>>,
+    pub(super) center: Vec<Vector3<f64>>,
+    pub(super) dimensions: Vec<[f64; DIMENSIONS]>,
     /// By the coefficient of each pair of bodies.
-    friction: Vec<([usize; 2], f64)>,
-    restitution: Vec<f64>,
-    torsional_radius: Vec<f64>,
-    normal: Vec<f64>,
-    anchor_beta: f64,
-    gravity: Vector3<f64>,
-    wrenches: Vec<[Vector3<f64>; 2]>,
+    pub(super) friction: Vec<([usize; 2], f64)>,
+    pub(super) restitution: Vec<f64>,
+    pub(super) torsional_radius: Vec<f64>,
+    pub(super) normal: Vec<f64>,
+    pub(super) anchor_beta: f64,
+    pub(super) gravity: Vector3<f64>,
+    pub(super) wrenches: Vec<[Vector3<f64>; 2]>,
 }
 
 impl Total {
@@ -94,31 +91,31 @@ impl Linearisation<'_> {
 }
 
 /// The reverse sweep.
-struct Sweep<'a> {
-    lin: &'a Linearisation<'a>,
+pub(super) struct Sweep<'a> {
+    pub(super) lin: &'a Linearisation<'a>,
     /// By the states after the step that is next.
-    bars: Vec<StateBar>,
+    pub(super) bars: Vec<StateBar>,
     /// By the poses one step earlier, which anchors are carried from.
-    earlier: Vec<StateBar>,
+    pub(super) earlier: Vec<StateBar>,
     /// By the anchors of the step that is next.
-    anchors: Vec<AnchorBar>,
-    total: Total,
-    observer: Observer<f64>,
-    value: f64,
+    pub(super) anchors: Vec<AnchorBar>,
+    pub(super) total: Total,
+    pub(super) observer: Observer<f64>,
+    pub(super) value: f64,
 }
 
 /// What a step is pulled back through.
-struct Back<'a> {
-    linear: &'a StepLinear,
-    record: &'a StepRecord,
-    states: &'a [RigidState],
-    step: usize,
+pub(super) struct Back<'a> {
+    pub(super) linear: &'a StepLinear,
+    pub(super) record: &'a StepRecord,
+    pub(super) states: &'a [RigidState],
+    pub(super) step: usize,
     /// `μ` of each unknown.
-    rows: Vec<f64>,
+    pub(super) rows: Vec<f64>,
     /// `M⁻¹λ`.
-    psi: Vec<Vector3<f64>>,
+    pub(super) psi: Vec<Vector3<f64>>,
     /// By point, normal and gap of each contact.
-    contacts: Vec<ContactBar>,
+    pub(super) contacts: Vec<ContactBar>,
 }
 
 impl Sweep<'_> {
@@ -260,186 +257,6 @@ impl Sweep<'_> {
         }
     }
 
-    /// Derivative of `Λ·w_p(v)`: returns those by point and by the direction's own change, adds those by the centres.
-    fn pull_velocity(
-        &self,
-        bodies: [usize; 2],
-        covector: &Vector3<f64>,
-        (linear, v): (&StepLinear, Twists<'_>),
-        bars: &mut [StateBar],
-    ) -> Vector3<f64> {
-        let mut by_point = Vector3::zeros();
-        for (body, sign) in bodies.into_iter().zip([1.0, -1.0]) {
-            let [_, w] = twist(self.lin, linear, v, body);
-            let by = covector.cross(&w) * sign;
-            by_point += by;
-            bars[body].center -= by;
-        }
-        by_point
-    }
-
-    /// Relative velocity at a point.
-    fn relative(
-        &self,
-        back: &Back<'_>,
-        bodies: [usize; 2],
-        p: &Vector3<f64>,
-        v: Twists<'_>,
-    ) -> Vector3<f64> {
-        let [a, b] = bodies.map(|i| {
-            let [l, w] = twist(self.lin, back.linear, v, i);
-            l + w.cross(&(p - back.states[i].center))
-        });
-        a - b
-    }
-
-    fn pull_normals(&mut self, back: &mut Back<'_>, bars: &mut [StateBar]) {
-        let source = &self.lin.source;
-        let h = source.simulator.durations()[back.step];
-        for normal in &back.linear.normals {
-            let contact = &back.record.contacts[normal.contact];
-            let (bodies, n, p) = (contact.bodies, contact.point.normal, normal.point);
-            let mu = back.rows[normal.unknown];
-            let mut middle = Vector3::zeros();
-            let mut by_normal = Vector3::zeros();
-            let factors = [
-                (normal.impulse, Twists::Change(&back.psi)),
-                (-mu, Twists::After(&back.linear.after)),
-            ];
-            for (factor, v) in factors {
-                middle += self.pull_velocity(bodies, &(n * factor), (back.linear, v), bars);
-                by_normal += self.relative(back, bodies, &p, v) * factor;
-            }
-            let by_row = self.row(contact.point.gap, h);
-            let mut gap = 0.0;
-            if let Some(approach) = normal.rebound {
-                let factor = -mu * source.parameters.restitution(bodies);
-                let v = Twists::Start(back.states);
-                middle += self.pull_velocity(bodies, &(n * factor), (back.linear, v), bars);
-                by_normal += self.relative(back, bodies, &p, v) * factor;
-                for (body, sign) in bodies.into_iter().zip([factor, -factor]) {
-                    if source.system.items[body].unknown.is_some() {
-                        bars[body].velocity += n * sign;
-                        let arm = p - back.states[body].center;
-                        bars[body].angular_velocity += arm.cross(&n) * sign;
-                    }
-                    self.total.restitution[body] -= 0.5 * mu * approach;
-                }
-            } else {
-                gap = -mu * by_row.bias.eps[0];
-            }
-            for (j, sum) in self.total.normal.iter_mut().enumerate() {
-                let bias = if normal.rebound.is_some() { 0.0 } else { by_row.bias.eps[1 + j] };
-                *sum -= mu * (bias + normal.impulse * by_row.softness.eps[1 + j]);
-            }
-            // A spring's softness does not depend on the gap but by a branch.
-            gap -= mu * normal.impulse * by_row.softness.eps[0];
-            let bar = &mut back.contacts[normal.contact];
-            bar.middle += middle;
-            bar.normal += by_normal;
-            bar.gap += gap;
-        }
-    }
-
-    /// The law of a row in jets of the gap and of its numbers.
-    fn row(&self, gap: f64, h: f64) -> NormalRow<Jet<6>> {
-        let source = &self.lin.source;
-        let x = &source.parameters.normal;
-        let seeded: [Jet<6>; 5] =
-            std::array::from_fn(|j| Jet::variable(x.get(j).copied().unwrap_or(0.0), 1 + j));
-        super::parameters::row(&seeded, &source.settings.normal, Jet::variable(gap, 0), h)
-    }
-
-    fn pull_pairs(
-        &mut self,
-        back: &mut Back<'_>,
-        anchors: &mut [AnchorBar],
-        bars: &mut [StateBar],
-    ) {
-        let h = self.lin.source.simulator.durations()[back.step];
-        let beta = self.lin.source.settings.anchor_beta / h;
-        for pair in &back.linear.pairs {
-            let mu = match pair.friction {
-                Friction::Stick => {
-                    Vector2::new(back.rows[pair.unknown], back.rows[pair.unknown + 1])
-                }
-                Friction::Slide { along } => {
-                    Vector2::new(-along.y, along.x) * back.rows[pair.unknown]
-                }
-                Friction::Empty { .. } => Vector2::zeros(),
-            };
-            let world = |x: &Vector2<f64>| pair.directions[0] * x.x + pair.directions[1] * x.y;
-            let (f, lambda) = (world(&pair.impulse), world(&mu));
-            let (mut middle, mut normal) = (Vector3::zeros(), Vector3::zeros());
-            let n = &pair.normal;
-            let factors =
-                [(f, Twists::Change(&back.psi)), (-lambda, Twists::After(&back.linear.after))];
-            for (covector, v) in factors {
-                middle += self.pull_velocity(pair.bodies, &covector, (back.linear, v), bars);
-                // dt = −n (t·dn)
-                let u = self.relative(back, pair.bodies, &pair.point, v);
-                normal -= covector * n.dot(&u);
-            }
-            self.pull_share(back, pair);
-            match pair.place {
-                Place::Contact(i) => {
-                    back.contacts[i].middle += middle;
-                    back.contacts[i].normal += normal;
-                }
-                Place::Anchor(i) => {
-                    let d = &pair.displacement;
-                    self.total.anchor_beta -= lambda.dot(d) / h;
-                    anchors[i].position += middle;
-                    anchors[i].normal += normal + lambda * (beta * n.dot(d));
-                    anchors[i].displacement -= lambda * beta;
-                }
-            }
-        }
-    }
-
-    /// By the coefficient of friction; exactly nothing where it sticks.
-    fn pull_share(&mut self, back: &Back<'_>, pair: &LivePair) {
-        let (Friction::Slide { along } | Friction::Empty { along }) = pair.friction else { return };
-        let slip =
-            Vector2::new(pair.lines[0].velocity(&back.psi), pair.lines[1].velocity(&back.psi));
-        let by = slip.dot(&along) * pair.load / pair.parts;
-        self.add_friction(pair.bodies, by);
-    }
-
-    fn add_friction(&mut self, bodies: [usize; 2], by: f64) {
-        match self.total.friction.iter_mut().find(|(b, _)| *b == bodies) {
-            Some((_, sum)) => *sum += by,
-            None => self.total.friction.push((bodies, by)),
-        }
-    }
-
-    fn pull_spins(&mut self, back: &mut Back<'_>) {
-        let linear = back.linear;
-        for spin in &linear.spins {
-            let relative = |v: Twists<'_>| {
-                let [a, b] = spin.bodies.map(|b| twist(self.lin, linear, v, b)[1]);
-                a - b
-            };
-            let change = relative(Twists::Change(&back.psi));
-            let bar = &mut back.contacts[spin.contact];
-            bar.normal += change * spin.impulse;
-            match spin.state {
-                Ok(unknown) => {
-                    let after = relative(Twists::After(&linear.after));
-                    bar.normal -= after * back.rows[unknown];
-                }
-                Err(sign) => {
-                    let by = sign * spin.line.velocity(&back.psi);
-                    let radii = &self.lin.source.parameters.torsional_radius;
-                    let [a, b] = spin.bodies;
-                    let larger = if radii[b] > radii[a] { b } else { a };
-                    self.total.torsional_radius[larger] += by * spin.budget;
-                    self.add_friction(spin.bodies, by * spin.radius * spin.by_friction);
-                }
-            }
-        }
-    }
-
     /// Anchors to contacts, poses and the anchors that they continue.
     fn pull_anchors(&mut self, back: &mut Back<'_>, anchors: &[AnchorBar], bars: &mut [StateBar]) {
         let source = &self.lin.source;
@@ -545,99 +362,5 @@ impl Sweep<'_> {
                 }
             }
         }
-    }
-
-    /// The derivatives in the order of the layout.
-    fn collect(self) -> Vec<f64> {
-        let source = &self.lin.source;
-        let (scene, parameters) = (source.simulator.scene(), source.parameters);
-        let mut friction = vec![0.0; scene.bodies.len()];
-        let mut overrides = vec![0.0; scene.overrides.len()];
-        let mut scale = 0.0;
-        for (bodies, bar) in &self.total.friction {
-            let mu = |i: usize, k: usize| {
-                Jet::<2>::variable(parameters.scene.bodies[bodies[i]].contact.friction, k)
-            };
-            let combined = source.settings.combine.combine(mu(0, 0), mu(1, 1));
-            let factor = parameters.friction_scale;
-            match replaced(scene, *bodies) {
-                Some(o) => {
-                    overrides[o] += bar * factor;
-                    scale += bar * parameters.scene.overrides[o].friction.unwrap_or(0.0);
-                }
-                None => {
-                    friction[bodies[0]] += bar * factor * combined.eps[0];
-                    friction[bodies[1]] += bar * factor * combined.eps[1];
-                    scale += bar * combined.re;
-                }
-            }
-        }
-        let layout = ImpulseLayout::new(source.simulator, parameters);
-        let at = |i: usize| match layout.place(i) {
-            ImpulsePlace::Scene(_, place) => self.at(place, &friction, &overrides),
-            ImpulsePlace::Restitution(b) => self.total.restitution[b],
-            ImpulsePlace::TorsionalRadius(b) => self.total.torsional_radius[b],
-            ImpulsePlace::Normal(j) => self.total.normal[j],
-            ImpulsePlace::AnchorBeta => self.total.anchor_beta,
-            ImpulsePlace::FrictionScale => scale,
-        };
-        (0..layout.len()).map(at).collect()
-    }
-
-    fn at(&self, place: ScenePlace, friction: &[f64], overrides: &[f64]) -> f64 {
-        let (bars, total) = (&self.bars, &self.total);
-        let body = |b: usize| &self.lin.source.parameters.scene.bodies[b];
-        match place {
-            ScenePlace::Contact(b, _) => friction[b],
-            ScenePlace::Override(o, _) => overrides[o],
-            ScenePlace::Dimension(b, j) => total.dimensions[b][j],
-            ScenePlace::Mass(b) => total.mass[b],
-            ScenePlace::Center(b, k) => {
-                (total.center[b] + body(b).rotation.tr_mul(&bars[b].center))[k]
-            }
-            ScenePlace::Inertia(b, j) => {
-                let (r, c, _) = INERTIA[j];
-                let i = &total.inertia[b];
-                if r == c { i[(r, c)] } else { i[(r, c)] + i[(c, r)] }
-            }
-            ScenePlace::Position(b, k) => bars[b].center[k],
-            ScenePlace::Rotation(b, k) => {
-                let arm = body(b).rotation * body(b).center;
-                (bars[b].rotation + arm.cross(&bars[b].center))[k]
-            }
-            ScenePlace::Velocity(b, k) => bars[b].velocity[k],
-            ScenePlace::AngularVelocity(b, k) => bars[b].angular_velocity[k],
-            ScenePlace::Gravity(k) => total.gravity[k],
-            ScenePlace::Force(i, k) => total.wrenches[i][0][k],
-            ScenePlace::Torque(i, k) => total.wrenches[i][1][k],
-            // Not of this model: the layout does not list them.
-            ScenePlace::Point(..) | ScenePlace::Scale(_) | ScenePlace::Mode(..) => 0.0,
-            ScenePlace::Vertex(..) | ScenePlace::Node(..) => 0.0,
-        }
-    }
-}
-
-/// Velocities of all bodies.
-#[derive(Clone, Copy)]
-enum Twists<'a> {
-    /// After the step; prescribed ones included.
-    After(&'a [Vector3<f64>]),
-    /// At the start of the step; prescribed ones included.
-    Start(&'a [RigidState]),
-    /// A change of velocities: none of bodies that are not solved for.
-    Change(&'a [Vector3<f64>]),
-}
-
-fn twist(
-    lin: &Linearisation<'_>,
-    linear: &StepLinear,
-    v: Twists<'_>,
-    body: usize,
-) -> [Vector3<f64>; 2] {
-    match (v, lin.source.system.items[body].unknown) {
-        (Twists::After(v) | Twists::Change(v), Some(at)) => [v[at], v[at + 1]],
-        (Twists::Start(s), Some(_)) => [s[body].velocity, s[body].angular_velocity],
-        (Twists::Change(_), None) => [Vector3::zeros(); 2],
-        (Twists::After(_) | Twists::Start(_), None) => linear.prescribed[body],
     }
 }

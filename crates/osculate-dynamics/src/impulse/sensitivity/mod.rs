@@ -18,16 +18,22 @@
 
 mod adjoint;
 mod carry;
+mod collect;
 mod error;
 mod factor;
 mod free;
+mod gather;
+mod line;
 mod linear;
 mod parameters;
+mod path;
+mod pull_rows;
 mod switches;
 mod tangent;
 
 pub use error::ImpulseGradientError;
 pub use parameters::{ImpulseLayout, ImpulseParameterInfo, ImpulseParameters};
+pub use path::ImpulsePath;
 pub use switches::{ImpulseSwitch, SwitchKind};
 
 use super::simulate::{ImpulseSimulator, ImpulseTrajectory};

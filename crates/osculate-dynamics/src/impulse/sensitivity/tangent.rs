@@ -2,30 +2,14 @@
 
 use super::carry::{self, AnchorState};
 use super::linear::{Friction, LivePair, Place, StepLinear};
+use super::path::ImpulsePath;
 use super::{ImpulseGradientError, ImpulseLayout, ImpulseParameters, Linearisation};
+use crate::Wrench;
 use crate::impulse::body::{Inertia, RigidState};
 use crate::sensitivity::Outcome;
-use crate::{Kinematics, Wrench};
 use nalgebra::{Vector2, Vector3};
 use osculate_geometry::manifold::ContactPoint;
 use osculate_math::{Jet, Scalar, lift, mat3, norm::scale};
-
-/// States after every step, with their derivatives.
-#[derive(Clone, Debug)]
-pub struct ImpulsePath<T> {
-    bodies: usize,
-    states: Vec<RigidState<T>>,
-}
-
-impl<T> ImpulsePath<T> {
-    /// States of all bodies after `step` steps.
-    ///
-    /// # Panics
-    /// Where there is no such step.
-    pub fn state(&self, step: usize) -> &[RigidState<T>] {
-        &self.states[step * self.bodies..(step + 1) * self.bodies]
-    }
-}
 
 impl Linearisation<'_> {
     /// Outcome and its derivative by each parameter of `which` (indices of the layout), `M` at a time.
@@ -45,26 +29,11 @@ impl Linearisation<'_> {
                 layout.add(&mut seeded, i, Jet::variable(0.0, direction));
             }
             let path = self.path(&seeded)?;
-            let total = self.evaluate(&path, &seeded, outcome);
+            let total = path.evaluate(&seeded, outcome);
             value = total.re;
             gradient.extend_from_slice(&total.eps[..chunk.len()]);
         }
         Ok((value, gradient))
-    }
-
-    fn evaluate<T: Scalar>(
-        &self,
-        path: &ImpulsePath<T>,
-        parameters: &ImpulseParameters<T>,
-        outcome: &impl Outcome,
-    ) -> T {
-        let mut total = T::zero();
-        for step in (0..=self.steps.len()).filter(|&k| outcome.observes(k)) {
-            let states = path.state(step).iter().zip(&parameters.scene.bodies);
-            let bodies: Vec<Kinematics<T>> = states.map(|(y, p)| y.kinematics(&p.center)).collect();
-            total += outcome.contribution(step, &bodies);
-        }
-        total
     }
 
     /// The trajectory with its derivatives along `M` directions of the parameters.

@@ -1,0 +1,78 @@
+//! From the derivatives by states and by the numbers of the laws to those of the layout's parameters.
+
+use super::ImpulseLayout;
+use super::adjoint::Sweep;
+use super::parameters::{ImpulsePlace, replaced};
+use crate::layout::{INERTIA, Place as ScenePlace};
+use osculate_math::Jet;
+
+impl Sweep<'_> {
+    /// The derivatives in the order of the layout.
+    pub(super) fn collect(self) -> Vec<f64> {
+        let source = &self.lin.source;
+        let (scene, parameters) = (source.simulator.scene(), source.parameters);
+        let mut friction = vec![0.0; scene.bodies.len()];
+        let mut overrides = vec![0.0; scene.overrides.len()];
+        let mut scale = 0.0;
+        for (bodies, bar) in &self.total.friction {
+            let mu = |i: usize, k: usize| {
+                Jet::<2>::variable(parameters.scene.bodies[bodies[i]].contact.friction, k)
+            };
+            let combined = source.settings.combine.combine(mu(0, 0), mu(1, 1));
+            let factor = parameters.friction_scale;
+            match replaced(scene, *bodies) {
+                Some(o) => {
+                    overrides[o] += bar * factor;
+                    scale += bar * parameters.scene.overrides[o].friction.unwrap_or(0.0);
+                }
+                None => {
+                    friction[bodies[0]] += bar * factor * combined.eps[0];
+                    friction[bodies[1]] += bar * factor * combined.eps[1];
+                    scale += bar * combined.re;
+                }
+            }
+        }
+        let layout = ImpulseLayout::new(source.simulator, parameters);
+        let at = |i: usize| match layout.place(i) {
+            ImpulsePlace::Scene(_, place) => self.at(place, &friction, &overrides),
+            ImpulsePlace::Restitution(b) => self.total.restitution[b],
+            ImpulsePlace::TorsionalRadius(b) => self.total.torsional_radius[b],
+            ImpulsePlace::Normal(j) => self.total.normal[j],
+            ImpulsePlace::AnchorBeta => self.total.anchor_beta,
+            ImpulsePlace::FrictionScale => scale,
+        };
+        (0..layout.len()).map(at).collect()
+    }
+
+    fn at(&self, place: ScenePlace, friction: &[f64], overrides: &[f64]) -> f64 {
+        let (bars, total) = (&self.bars, &self.total);
+        let body = |b: usize| &self.lin.source.parameters.scene.bodies[b];
+        match place {
+            ScenePlace::Contact(b, _) => friction[b],
+            ScenePlace::Override(o, _) => overrides[o],
+            ScenePlace::Dimension(b, j) => total.dimensions[b][j],
+            ScenePlace::Mass(b) => total.mass[b],
+            ScenePlace::Center(b, k) => {
+                (total.center[b] + body(b).rotation.tr_mul(&bars[b].center))[k]
+            }
+            ScenePlace::Inertia(b, j) => {
+                let (r, c, _) = INERTIA[j];
+                let i = &total.inertia[b];
+                if r == c { i[(r, c)] } else { i[(r, c)] + i[(c, r)] }
+            }
+            ScenePlace::Position(b, k) => bars[b].center[k],
+            ScenePlace::Rotation(b, k) => {
+                let arm = body(b).rotation * body(b).center;
+                (bars[b].rotation + arm.cross(&bars[b].center))[k]
+            }
+            ScenePlace::Velocity(b, k) => bars[b].velocity[k],
+            ScenePlace::AngularVelocity(b, k) => bars[b].angular_velocity[k],
+            ScenePlace::Gravity(k) => total.gravity[k],
+            ScenePlace::Force(i, k) => total.wrenches[i][0][k],
+            ScenePlace::Torque(i, k) => total.wrenches[i][1][k],
+            // Not of this model: the layout does not list them.
+            ScenePlace::Point(..) | ScenePlace::Scale(_) | ScenePlace::Mode(..) => 0.0,
+            ScenePlace::Vertex(..) | ScenePlace::Node(..) => 0.0,
+        }
+    }
+}
