@@ -52,7 +52,7 @@ pub(crate) struct Anchor {
     pub(crate) released: bool,
     /// Rows of the normals of its region.
     pub(crate) contacts: Range<usize>,
-    /// The anchor of the last step that it continues.
+    /// The anchor of the last step whose displacement it continues.
     pub(crate) continues: Option<usize>,
 }
 
@@ -210,7 +210,6 @@ impl<'a> Past<'a> {
         let candidate =
             Candidate { contact: place, gap: anchor.gap, envelope: builder.settings.margin };
         let Some(found) = best_match(&candidate, &self.memories, |_, _| false) else { return };
-        anchor.continues = Some(found);
         let (old, memory) = (&self.patches.anchors[found], &self.memories[found]);
         if self.patches.duration > 0.0 {
             let factor = builder.settings.warm_start * builder.duration / self.patches.duration;
@@ -220,6 +219,7 @@ impl<'a> Past<'a> {
         if old.released {
             return;
         }
+        anchor.continues = Some(found);
         let partner = old.partner.filter(|&p| !self.patches.anchors[p].released);
         let field = match partner.and_then(|p| self.memories.get(p)) {
             Some(other) => DisplacementField::of_two(

@@ -57,7 +57,7 @@ pub struct AnchorImpulse {
     pub contacts: [usize; 2],
     /// The other anchor of its region, of the anchors of the step.
     pub partner: Option<usize>,
-    /// The anchor of the last step that it continues.
+    /// The anchor of the last step whose displacement it continues; none where that one let go.
     pub continues: Option<usize>,
 }
 

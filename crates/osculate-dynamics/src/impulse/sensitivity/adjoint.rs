@@ -278,11 +278,10 @@ impl Sweep<'_> {
                 displacement: a.displacement,
             };
             let poses = |s: &[RigidState]| -> [Pose; 2] { anchor.bodies.map(|b| s[b].pose()) };
-            let partner = past[j].partner;
+            let partner = past[j].partner.filter(|&p| !past[p].released);
             let memory = Memory {
                 old: state(&past[j]),
                 partner: partner.map(|p| state(&past[p])),
-                released: [past[j].released, partner.is_some_and(|p| past[p].released)],
                 before: poses(before),
                 now: poses(back.states),
                 holder: carry::holder_of(&source.system, anchor.bodies),

@@ -1,7 +1,7 @@
 //! Anchors as carried state: where they stand, and how far they were dragged.
 //!
 //! ```text
-//! held with a body   T = R R₀ᵀ,  q = c + T (p₀ − c₀),  m = T n₀,  e = T d₀ (0 where it let go)
+//! held with a body   T = R R₀ᵀ,  q = c + T (p₀ − c₀),  m = T n₀,  e = T d₀;  an anchor that let go is no memory
 //! field              e, or that of the two anchors of the region
 //! d = P_n [transport(field(p); m → n) + disp_a(p̄) − disp_b(p̄)],   p̄ = (p₀ + p)/2
 //! ```
@@ -31,8 +31,6 @@ pub(super) struct AnchorState<T = f64> {
 pub(super) struct Memory<T = f64> {
     pub(super) old: AnchorState<T>,
     pub(super) partner: Option<AnchorState<T>>,
-    /// Whether the two let go.
-    pub(super) released: [bool; 2],
     /// Poses of the two bodies about their centres of mass at the start of the last step.
     pub(super) before: [Pose<T>; 2],
     /// And now.
@@ -70,16 +68,15 @@ impl<T: Scalar> Memory<T> {
     pub(super) fn displacement(&self, new: &AnchorState<T>) -> Vector3<T> {
         let (before, now) = (&self.before[self.holder], &self.now[self.holder]);
         let turn = mat3::mul_transposed(&now.rotation, &before.rotation);
-        let held = |a: &AnchorState<T>, released: bool| {
+        let held = |a: &AnchorState<T>| {
             let position = now.position + mat3::apply(&turn, &(a.position - before.position));
-            let d = if released { Vector3::zeros() } else { mat3::apply(&turn, &a.displacement) };
-            (position, d)
+            (position, mat3::apply(&turn, &a.displacement))
         };
-        let (q, e) = held(&self.old, self.released[0]);
+        let (q, e) = held(&self.old);
         let m = mat3::apply(&turn, &self.old.normal);
         let field = match &self.partner {
             Some(other) => {
-                let (p, f) = held(other, self.released[1]);
+                let (p, f) = held(other);
                 DisplacementField::of_two(&[q, p], &[e, f], &m)
             }
             None => DisplacementField::uniform(e),
@@ -151,14 +148,14 @@ impl Memory {
         let mut out = MemoryBar::default();
         let (before, now) = (&self.before[self.holder], &self.now[self.holder]);
         let turn = now.rotation * before.rotation.transpose();
-        let held = |a: &AnchorState, released: bool| Held {
+        let held = |a: &AnchorState| Held {
             position: now.position + turn * (a.position - before.position),
-            displacement: if released { Vector3::zeros() } else { turn * a.displacement },
+            displacement: turn * a.displacement,
             position_bar: Vector3::zeros(),
             displacement_bar: Vector3::zeros(),
         };
-        let mut own = held(&self.old, self.released[0]);
-        let mut other = self.partner.as_ref().map(|p| held(p, self.released[1]));
+        let mut own = held(&self.old);
+        let mut other = self.partner.as_ref().map(held);
         let m = turn * self.old.normal;
         let n = &new.normal;
         let field = field_of(&own, other.as_ref(), &m);
@@ -211,18 +208,13 @@ impl Memory {
             back
         };
         out.old.normal = turned(&self.old.normal, m, m_bar);
-        let partner = self.partner.as_ref().zip(other).map(|(p, o)| (p, o, self.released[1]));
-        let all = [Some((&self.old, own, self.released[0])), partner];
+        let all = [Some((&self.old, own)), self.partner.as_ref().zip(other)];
         let mut shift = Vector3::zeros();
-        for (k, (old, held, released)) in all.into_iter().flatten().enumerate() {
+        for (k, (old, held)) in all.into_iter().flatten().enumerate() {
             let (from, to) = (old.position - before.position, held.position - now.position);
             let back = turned(&from, &to, &held.position_bar);
             shift += held.position_bar;
-            let displaced = if released {
-                Vector3::zeros()
-            } else {
-                turned(&old.displacement, &held.displacement, &held.displacement_bar)
-            };
+            let displaced = turned(&old.displacement, &held.displacement, &held.displacement_bar);
             let into = if k == 0 { &mut out.old } else { &mut out.partner };
             into.position += back;
             into.displacement += displaced;

@@ -118,13 +118,12 @@ impl<const M: usize> Pass<'_, M> {
             };
             if let Some(j) = a.continues {
                 let past = &records[self.step - 1].anchors;
-                let partner = past[j].partner;
+                let partner = past[j].partner.filter(|&p| !past[p].released);
                 let holder = carry::holder_of(&source.system, a.bodies);
                 let poses = |states: &[RigidState<Jet<M>>]| a.bodies.map(|b| states[b].pose());
                 let memory = carry::Memory {
                     old: old[j],
                     partner: partner.map(|p| old[p]),
-                    released: [past[j].released, partner.is_some_and(|p| past[p].released)],
                     before: poses(before),
                     now: poses(self.state),
                     holder,
