@@ -128,6 +128,11 @@ impl System {
         }
     }
 
+    /// How many bodies forces move.
+    pub(crate) fn dynamic(&self) -> usize {
+        self.items.iter().filter(|i| i.dynamic.is_some()).count()
+    }
+
     /// Vectors of unknowns of the free bodies.
     pub(crate) fn unknowns(&self) -> usize {
         2 * self.items.iter().filter(|i| i.unknown.is_some()).count()

@@ -71,8 +71,7 @@ impl Sweep<'_> {
             ScenePlace::Force(i, k) => total.wrenches[i][0][k],
             ScenePlace::Torque(i, k) => total.wrenches[i][1][k],
             // Not of this model: the layout does not list them.
-            ScenePlace::Point(..) | ScenePlace::Scale(_) | ScenePlace::Mode(..) => 0.0,
-            ScenePlace::Vertex(..) | ScenePlace::Node(..) => 0.0,
+            _ => 0.0,
         }
     }
 }

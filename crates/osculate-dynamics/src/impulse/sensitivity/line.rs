@@ -16,6 +16,8 @@ impl Line {
     pub(super) fn of(row: &Row) -> Self {
         let side = |s: &Side| match s {
             Side::Fixed => (None, [Vector3::zeros(); 2]),
+            // Scenes with joints are refused.
+            Side::Tree { .. } => (None, [Vector3::zeros(); 2]),
             Side::Free { at, jacobian, .. } => (Some(*at), *jacobian),
         };
         let [a, b] = [side(&row.sides[0]), side(&row.sides[1])];

@@ -21,6 +21,7 @@ use crate::impulse::build::Builder;
 use crate::impulse::settings::ImpulseSettings;
 use crate::impulse::simulate::{ImpulseSimulator, ImpulseTrajectory};
 use crate::impulse::system::System;
+use crate::impulse::tree::Trees;
 use crate::{OnFailure, Wrench};
 use nalgebra::{Matrix3, Vector2, Vector3};
 
@@ -140,7 +141,7 @@ pub(super) struct Source<'a> {
 
 impl Source<'_> {
     pub(super) fn wrench(&self, step: usize, body: usize) -> Wrench {
-        let dynamic = self.system.dynamic;
+        let dynamic = self.system.dynamic();
         let wrenches = &self.parameters.scene.wrenches;
         wrenches.get(step * dynamic + body).copied().unwrap_or_else(Wrench::zero)
     }
@@ -177,12 +178,14 @@ impl Source<'_> {
         let [start, free] = self.velocities(step)?;
         let inverse = self.system.inverse_inertia(states);
         let prescribed = self.system.prescribed(states, step, duration);
+        let trees = Trees::default();
         let builder = Builder {
             system: &self.system,
             settings: &self.settings,
             states,
             inverse: &inverse,
             prescribed: &prescribed,
+            trees: (&trees, &[]),
             velocities: [&start, &free],
             duration,
         };

@@ -91,6 +91,13 @@ impl<'a> Linearisation<'a> {
                 allowed: "0: a number of sweeps is no fixed point",
             });
         }
+        if simulator.scene().articulation.is_some() {
+            return Err(ImpulseGradientError::Unsupported {
+                field: "joint",
+                found: "a scene with joints".into(),
+                allowed: "free bodies: the response of a tree is not differentiated",
+            });
+        }
         let (found, expected) = (trajectory.records.len(), simulator.durations().len());
         let bodies = simulator.scene().bodies.len();
         if found != expected || trajectory.bodies() != bodies {

@@ -284,7 +284,7 @@ impl<const M: usize> Pass<'_, M> {
     fn free(&self) -> Result<Vec<Vector3<Jet<M>>>, ImpulseGradientError> {
         let source = &self.lin.source;
         let h = source.simulator.durations()[self.step];
-        let (scene, dynamic) = (&self.parameters.scene, source.system.dynamic);
+        let (scene, dynamic) = (&self.parameters.scene, source.system.dynamic());
         let mut free = Vec::with_capacity(2 * dynamic);
         for (i, item) in source.system.items.iter().enumerate() {
             let Some(at) = item.unknown else { continue };
