@@ -41,11 +41,6 @@ pub(super) fn simulator(
     durations: &[f64],
 ) -> Result<ImpulseSimulator, FileError> {
     let settings = settings(context, solver)?;
-    if scene.articulation.is_some() {
-        let allowed =
-            "\"compliant\" for scenes with joints: the impulse model has no articulated rows yet";
-        return Err(context.value("solver.model", "impulse", allowed));
-    }
     for (i, body) in scene.bodies.iter().enumerate() {
         body.contact_shape().map_err(|source| {
             let found = format!("actor '{}'", body.name);

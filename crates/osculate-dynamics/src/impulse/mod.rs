@@ -18,6 +18,7 @@ mod balance;
 mod body;
 mod build;
 mod error;
+mod joints;
 mod memory;
 mod patch;
 mod record;

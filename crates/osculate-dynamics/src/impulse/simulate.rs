@@ -1,10 +1,11 @@
 //! A scene, settings and a time grid.
 
-use super::ImpulseStepError;
 use super::body::RigidState;
 use super::record::StepRecord;
 use super::settings::ImpulseSettings;
 use super::stepper::ImpulseStepper;
+use super::tree::JoinError;
+use super::{ImpulseStepError, joints};
 use crate::{Kinematics, Parameters, Scene, SceneError};
 use nalgebra::Vector3;
 
@@ -23,6 +24,9 @@ pub enum ImpulseRunError {
     /// The parameters do not fit the scene, or a shape cannot touch.
     #[error(transparent)]
     Scene(#[from] SceneError),
+    /// Bodies cannot be joined.
+    #[error(transparent)]
+    Join(#[from] JoinError),
     /// A step failed.
     #[error(transparent)]
     Step(#[from] ImpulseStepError),
@@ -132,6 +136,8 @@ impl ImpulseSimulator {
         trajectory: &mut ImpulseTrajectory,
     ) -> Result<(), ImpulseRunError> {
         let mut stepper = ImpulseStepper::new(&self.scene, self.settings, parameters)?;
+        joints::check(parameters, self.durations.len())?;
+        joints::join(&mut stepper, &self.scene, parameters)?;
         let dynamic = self.scene.dynamic_bodies().count();
         let (found, expected) = (parameters.wrenches.len(), self.durations.len() * dynamic);
         if found != 0 && found != expected {
@@ -145,6 +151,9 @@ impl ImpulseSimulator {
         for (k, &duration) in self.durations.iter().enumerate() {
             let wrenches =
                 if found == 0 { &[][..] } else { &parameters.wrenches[k * dynamic..][..dynamic] };
+            if let Some(given) = &parameters.articulation {
+                joints::drive(&mut stepper, given, k);
+            }
             trajectory.records.push(stepper.step(wrenches, duration)?);
             trajectory.states.extend_from_slice(stepper.states());
         }

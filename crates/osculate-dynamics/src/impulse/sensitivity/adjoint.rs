@@ -249,7 +249,8 @@ impl Sweep<'_> {
             bar.angular_velocity += pulled.angular_velocity;
             let [a, b] = [psi, change].map(|x| state.rotation.tr_mul(&x));
             self.total.inertia[i] += pulled.inertia - a * b.transpose();
-            if let Some(w) = self.total.wrenches.get_mut(back.step * source.system.dynamic() + at / 2)
+            if let Some(w) =
+                self.total.wrenches.get_mut(back.step * source.system.dynamic() + at / 2)
             {
                 w[0] += lambda[at] * (h / body.mass);
                 w[1] += pulled.torque;

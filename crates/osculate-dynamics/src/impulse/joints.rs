@@ -1,0 +1,114 @@
+//! Joints of a scene in the impulse model: one tree of the stepper, driven step by step.
+
+use super::stepper::ImpulseStepper;
+use super::tree::JoinError;
+use crate::{ArticulationParameters, Parameters, Scene, SceneError};
+
+/// Joins the links of a scene with the numbers given. Mass properties are those of the bodies.
+///
+/// # Errors
+/// Where positions or velocities do not fit the joints.
+pub(crate) fn join(
+    stepper: &mut ImpulseStepper,
+    scene: &Scene,
+    parameters: &Parameters,
+) -> Result<(), JoinError> {
+    let (Some(articulation), Some(given)) = (&scene.articulation, &parameters.articulation) else {
+        return Ok(());
+    };
+    let mut model = given.model.clone();
+    for (link, &body) in articulation.bodies().iter().enumerate() {
+        let (own, p) = (model.inertia_mut(link), &parameters.bodies[body]);
+        (own.mass, own.center, own.inertia) = (p.mass, p.center, p.inertia);
+    }
+    let initial = given.initial.clone();
+    stepper.join(model, articulation.bodies().to_vec(), initial.configuration, initial.rates)
+}
+
+/// Checks that what is given for each step is given for every degree of freedom of each.
+///
+/// # Errors
+/// With what was found and expected.
+pub(crate) fn check(parameters: &Parameters, steps: usize) -> Result<(), SceneError> {
+    let Some(given) = &parameters.articulation else { return Ok(()) };
+    let expected = steps * given.model.dofs();
+    for (what, found) in
+        [("joint efforts", given.efforts.len()), ("joint targets", given.targets.len())]
+    {
+        if found != 0 && found != expected {
+            return Err(SceneError::Count { what, found, expected });
+        }
+    }
+    Ok(())
+}
+
+/// Sets efforts and targets of a step.
+pub(crate) fn drive(stepper: &mut ImpulseStepper, given: &ArticulationParameters, step: usize) {
+    let dofs = given.model.dofs();
+    let of = |all: &[f64]| all.get(step * dofs..(step + 1) * dofs).map(<[f64]>::to_vec);
+    let Some(tree) = stepper.trees_mut().first_mut() else { return };
+    if let Some(efforts) = of(&given.efforts) {
+        tree.efforts = efforts;
+    }
+    if let Some(targets) = of(&given.targets) {
+        for (k, target) in targets.into_iter().enumerate() {
+            let link = tree.model().link_of(k);
+            if let Some(drive) = &mut tree.model_mut().laws_mut(link).drive {
+                drive.target = target;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::file::SceneFile;
+
+    const PENDULUM: &str = r#"
+        [solver]
+        dt = 1e-3
+        steps = 300
+
+        [[actor]]
+        name = "rod"
+        mass = 1.0
+        inertia = [0.02, 0.02, 0.001, 0, 0, 0]
+        center = [0.0, 0.0, -0.5]
+
+        [[joint]]
+        name = "hinge"
+        child = "rod"
+        kind = "revolute"
+        axis = [0, 1, 0]
+        q = [0.4]
+        drive = { k_p = 3.0, k_d = 0.2, target = 0.1 }
+    "#;
+
+    /// A scene of joints runs under either model, and both converge to one motion.
+    #[test]
+    fn joints_of_a_scene_move_alike_under_both_models() {
+        let ends = |steps: usize| {
+            let of = |model: &str| {
+                let dt = 0.3 / steps as f64;
+                let text = PENDULUM
+                    .replace("dt = 1e-3", &format!("dt = {dt}"))
+                    .replace("steps = 300", &format!("steps = {steps}\nmodel = \"{model}\""));
+                SceneFile::parse(&text, "scene.toml")
+                    .unwrap()
+                    .build(std::path::Path::new(""))
+                    .unwrap()
+            };
+            let (soft, hard) = (of("compliant"), of("impulse"));
+            let soft = soft.simulator.run(&soft.parameters).unwrap();
+            let simulator = hard.impulse.unwrap();
+            let hard = simulator.run(&hard.parameters).unwrap();
+            let a = soft.path.state(steps)[0].center;
+            let b = hard.state(steps)[0].center;
+            assert!((b.norm() - 0.5).abs() < 1e-12, "the hinge holds: {}", b.norm());
+            (a - b).norm()
+        };
+        let (coarse, fine) = (ends(300), ends(1200));
+        assert!(coarse < 5e-3, "{coarse}");
+        assert!((3.0..5.0).contains(&(coarse / fine)), "first order: {coarse} {fine}");
+    }
+}
