@@ -265,20 +265,56 @@ fn single_contacts_of_the_impulse_model_are_compared_by_mode() {
     let folder = scratch("single_contacts");
     let check = |pair: [f64; 2]| {
         write(&folder, "manifest.json", "{}");
-        write(&folder, "a_push.json", "{}");
+        write(&folder, "e_arm.json", &motions(json!({ "id": "arm" })).to_string());
         write(&folder, "i_block.json", &single_contacts(pair).to_string());
         osculate(&["crosscheck", folder.to_str().unwrap(), "--json"])
     };
     let output = check([-0.4, 0.3]);
     let document = json(&output);
     let families = document["families"].as_array().unwrap();
-    assert_eq!(families.iter().map(|f| f["family"].clone()).collect::<Vec<_>>(), ["a", "i"]);
+    assert_eq!(families.iter().map(|f| f["family"].clone()).collect::<Vec<_>>(), ["e", "i"]);
     assert_eq!((&families[0]["unsupported"], &families[1]["passed"]), (&json!(1), &json!(4)));
     assert!(output.status.success());
     let wrong = check([-0.3, 0.4]);
     let document = json(&wrong);
     assert_eq!(document["families"][1]["disagreements"][0]["case"], json!("fixed_normal"));
     assert!(!wrong.status.success());
+}
+
+/// A recording of one case of free bodies.
+fn motions(case: Value) -> Value {
+    let scene = json!({ "mass": 0.5, "radius": 0.05, "box": [0.06, 0.04, 0.02], "mu": 0.4 });
+    let run = json!({ "options": {}, "friction_anchor_beta": 0.2, "dt": 0.1, "cases": [case] });
+    json!({ "meta": { "scene": scene }, "runs": [run] })
+}
+
+#[test]
+fn recorded_motions_of_the_impulse_model_are_compared_by_case() {
+    let folder = scratch("recorded_motions");
+    let check = |drop: f64| {
+        // Free fall by the scheme: z₀ − g h² k (k + 1)/2.
+        let z = |k: f64| 50.0 - 9.81 * 0.01 * k * (k + 1.0) / 2.0;
+        let pose = |z: f64| json!([0.0, 0.0, z, 0.0, 0.0, 0.0, 1.0]);
+        let zero = json!([0.0, 0.0, 0.0]);
+        let case = json!({
+            "id": "fall",
+            "params": {
+                "kind": "sphere_drop", "e_sphere": 0.0, "e_ground": 0.0, "v": zero, "w": zero,
+            },
+            "steps": [0, 1, 4],
+            "q": [pose(z(0.0)), pose(z(1.0)), pose(z(4.0) - drop)],
+        });
+        write(&folder, "manifest.json", "{}");
+        write(&folder, "h_drop.json", &motions(case).to_string());
+        let output = osculate(&["crosscheck", folder.to_str().unwrap(), "--json"]);
+        (json(&output)["families"][0].clone(), output.status.success())
+    };
+    let (family, agrees) = check(0.0);
+    assert_eq!((&family["family"], &family["passed"]), (&json!("h"), &json!(1)));
+    assert!(agrees);
+    let (family, agrees) = check(0.1);
+    assert_eq!(family["disagreements"][0]["case"], json!("run0/fall"));
+    assert!(!agrees);
 }
 
 #[test]
