@@ -277,7 +277,7 @@ fn adjoint_equals_differences_where_the_outcome_is_smooth() {
             judged += 1;
             let error = (numeric - gradient[i]).abs() / unit;
             let what = format!("{method:?} {}", entry.path);
-            assert!(error < 1e-6, "{what}: {} by differences {numeric}, {error:e}", gradient[i]);
+            assert!(error < 1e-7, "{what}: {} by differences {numeric}, {error:e}", gradient[i]);
             overall = if error > overall.0 { (error, what) } else { overall };
         }
     }
