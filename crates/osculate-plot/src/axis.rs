@@ -8,6 +8,8 @@ pub enum AxisScale {
     Linear,
     /// Equal distances for equal ratios; values that are not positive are left out.
     Log,
+    /// Linear; where both axes of a [`LineFigure`](crate::LineFigure) have it, a unit is as long on one as on the other.
+    Equal,
 }
 
 /// Label, unit and scale of an axis.
@@ -17,7 +19,7 @@ pub struct Axis {
     pub label: String,
     /// Unit, empty for a pure number.
     pub unit: String,
-    /// Linear or logarithmic.
+    /// Linear, logarithmic, or linear with one unit on both axes.
     pub scale: AxisScale,
 }
 
@@ -30,6 +32,11 @@ impl Axis {
     /// Axis with a logarithmic scale.
     pub fn log(label: impl Into<String>, unit: impl Into<String>) -> Self {
         Self { label: label.into(), unit: unit.into(), scale: AxisScale::Log }
+    }
+
+    /// Axis with a linear scale that is the same on both axes of a figure.
+    pub fn equal(label: impl Into<String>, unit: impl Into<String>) -> Self {
+        Self { label: label.into(), unit: unit.into(), scale: AxisScale::Equal }
     }
 
     /// Label with the unit in brackets.

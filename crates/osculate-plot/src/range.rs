@@ -28,9 +28,11 @@ impl Range {
         let pad = match scale {
             AxisScale::Log if high - low < 1e-6 => 0.5,
             // Zero, or so small that the axis would have no width.
-            AxisScale::Linear if magnitude < SMALLEST => 1.0,
+            AxisScale::Linear | AxisScale::Equal if magnitude < SMALLEST => 1.0,
             // Fewer digits than a tick label can show: such data are constant.
-            AxisScale::Linear if high - low < 1e-9 * magnitude => 0.1 * magnitude,
+            AxisScale::Linear | AxisScale::Equal if high - low < 1e-9 * magnitude => {
+                0.1 * magnitude
+            }
             _ => PADDING * (high - low),
         };
         Some(Self { scale, low: low - pad, high: high + pad })
@@ -49,6 +51,14 @@ impl Range {
         let pad = (self.high - self.low) * PADDING / (1.0 + 2.0 * PADDING);
         self.low += pad;
         self.high -= pad;
+        self
+    }
+
+    /// Longer by the same at both ends, or as it is where it is as long already.
+    pub(crate) fn widened(mut self, length: f64) -> Self {
+        let pad = (0.5 * (length - (self.high - self.low))).max(0.0);
+        self.low -= pad;
+        self.high += pad;
         self
     }
 
@@ -78,7 +88,7 @@ impl Range {
     /// Value at a coordinate of the scale.
     pub(crate) fn value(&self, coordinate: f64) -> f64 {
         match self.scale {
-            AxisScale::Linear => coordinate,
+            AxisScale::Linear | AxisScale::Equal => coordinate,
             AxisScale::Log => 10f64.powf(coordinate),
         }
     }
@@ -86,7 +96,7 @@ impl Range {
 
 fn coordinate(value: f64, scale: AxisScale) -> Option<f64> {
     match scale {
-        AxisScale::Linear => usable(value).then_some(value),
+        AxisScale::Linear | AxisScale::Equal => usable(value).then_some(value),
         AxisScale::Log => (usable(value) && value > 0.0).then(|| value.log10()),
     }
 }

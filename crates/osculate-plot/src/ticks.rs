@@ -29,7 +29,7 @@ impl Ticks {
             })
         };
         match range.scale() {
-            AxisScale::Linear => linear(range, fits),
+            AxisScale::Linear | AxisScale::Equal => linear(range, fits),
             AxisScale::Log => logarithmic(range, fits),
         }
     }
