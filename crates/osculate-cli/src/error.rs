@@ -2,6 +2,7 @@
 
 use crate::Report;
 use osculate_contact::ContactError;
+use osculate_contact::impulse::ImpulseError;
 use osculate_dynamics::file::FileError;
 use osculate_dynamics::import::ImportError;
 use osculate_dynamics::impulse::ImpulseRunError;
@@ -49,6 +50,12 @@ pub enum CliError {
     /// A roll-out that failed.
     #[error(transparent)]
     Run(Box<RunError>),
+    /// A roll-out with impulses that failed.
+    #[error(transparent)]
+    ImpulseRun(Box<ImpulseRunError>),
+    /// A law of impulses that refused its input.
+    #[error(transparent)]
+    ImpulseLaw(Box<ImpulseError>),
     /// A shape or its mass properties.
     #[error(transparent)]
     Geometry(Box<GeometryError>),
@@ -128,6 +135,7 @@ impl CliError {
             Self::Config { source, .. } => source.exit_code(),
             Self::Impact(error) if matches!(**error, ImpactError::Run(RunError::Step(_))) => 1,
             Self::Run(error) if matches!(**error, RunError::Step(_)) => 1,
+            Self::ImpulseRun(error) if matches!(**error, ImpulseRunError::Step(_)) => 1,
             Self::Certificate(error)
                 if matches!(**error, CertificateError::Run(RunError::Step(_))) =>
             {
@@ -171,6 +179,8 @@ boxed!(
     Impact(ImpactError),
     Scene(SceneError),
     Run(RunError),
+    ImpulseRun(ImpulseRunError),
+    ImpulseLaw(ImpulseError),
     Experiment(ExperimentError),
     Fit(ReportError),
     Problem(ProblemError),

@@ -27,7 +27,7 @@ fn validated(name: &str) -> serde_json::Value {
 
 #[test]
 fn fast_experiments_agree_with_their_closed_forms() {
-    for name in ["sliding_block", "rolling_ball", "balance", "convergence"] {
+    for name in ["sliding_block", "rolling_ball", "friction_limit", "balance", "convergence"] {
         let found = validated(name);
         assert_eq!(found["agrees"], true);
         assert!(!found["figures"].as_array().unwrap().is_empty());
@@ -89,5 +89,5 @@ fn every_experiment_has_a_page_that_names_its_command() {
             pages += 1;
         }
     }
-    assert_eq!(pages, 11);
+    assert_eq!(pages, 12);
 }

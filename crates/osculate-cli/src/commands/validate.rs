@@ -29,6 +29,7 @@ Experiments, each a folder of `experiments` with its question, configuration and
   sliding_block  stopping distance, and creep below the Coulomb limit
   rolling_ball   from sliding to rolling, 5/7 of the speed
   spinning_disk  coupled sliding and spinning
+  friction_limit a box near the limit of its friction, spin and rolling, with impulses
   rocking_block  period and loss of a rocking block
   box_stack      drift of a stack at rest
   balance        forces balance, energy does not grow

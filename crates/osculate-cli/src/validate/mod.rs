@@ -9,6 +9,7 @@ mod box_stack;
 mod convergence;
 mod damping_sweep;
 mod findings;
+mod friction_limit;
 mod penetration;
 mod restitution;
 mod rocking_block;
@@ -77,6 +78,7 @@ impl Experiment {
         sliding_block: "where does a sliding block stop, and how fast does it creep below the limit?",
         rolling_ball: "does a sliding ball end up rolling at 5/7 of its speed?",
         spinning_disk: "do sliding and spinning of a disk end together, at ε = 0.653?",
+        friction_limit: "does friction by impulses hold below its limit, and slide by Coulomb's law above it?",
         rocking_block: "does a rocking block keep Housner's period and loss?",
         box_stack: "does a stack at rest stay where it is, but for the creep of friction?",
         balance: "do forces balance, and does energy never grow?",
