@@ -46,7 +46,8 @@ pub(super) fn run(limit: &Limit, findings: &mut Findings) -> Result<(), CliError
         let cold = mode.cold(creep.cold_sweeps);
         let name = mode.name();
         let speeds = rests(limit, mode, warm, findings)?;
-        series.push(Series::line_dots(format!("{name}, warm"), creep.loads.clone(), speeds));
+        let what = format!("{name}, warm");
+        series.push(Series::line_dots(what, creep.loads.clone(), speeds).coloured(place));
         let speeds = rests(limit, mode, cold, &mut Findings::default())?;
         let what = format!("{name}, {} cold sweeps", creep.cold_sweeps);
         series.push(Series::line_dots(what, creep.loads.clone(), speeds).coloured(7 + place));
