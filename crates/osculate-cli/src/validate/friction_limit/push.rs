@@ -188,9 +188,9 @@ fn disks(limit: &Limit, findings: &mut Findings) -> Result<(), CliError> {
                 circles[0].push(at.x + scale * radius * cos);
                 circles[1].push(at.y + scale * radius * sin);
             }
-            for i in 0..2 {
-                circles[i].push(f64::NAN);
-                arrows[i].extend([at[i], at[i] + scale * impulse[i], f64::NAN]);
+            for (i, (circle, arrow)) in circles.iter_mut().zip(&mut arrows).enumerate() {
+                circle.push(f64::NAN);
+                arrow.extend([at[i], at[i] + scale * impulse[i], f64::NAN]);
             }
         }
         let (colour, [cx, cy], [ax, ay]) = (place + 1, circles, arrows);

@@ -98,11 +98,11 @@ pub(super) fn run(limit: &Limit, findings: &mut Findings) -> Result<(), CliError
 fn judge(
     what: &str,
     budget: Budget,
-    motion: &Motion,
+    motion: &[[f64; 2]],
     (slide, allowed): (&Slide, &super::Tolerances),
 ) -> Check {
     let nothing = [f64::NAN; 2];
-    let (start, end) = match &motion[..] {
+    let (start, end) = match motion {
         [start, .., end] => (*start, *end),
         _ => (nothing, nothing),
     };
