@@ -38,6 +38,7 @@ pub(super) fn run(limit: &Limit, findings: &mut Findings) -> Result<(), CliError
     stops(limit, findings)?;
     counter_examples(limit, findings)?;
     loads(limit, findings)?;
+    lifts(limit, findings)?;
     directions(limit, findings)?;
     disks(limit, findings)
 }
@@ -123,6 +124,29 @@ fn loads(limit: &Limit, findings: &mut Findings) -> Result<(), CliError> {
         slopes: vec![],
     };
     findings.figures.push(("friction_limit_push".into(), figure));
+    Ok(())
+}
+
+/// How far a slip lifts the box, which Coulomb's law does not.
+fn lifts(limit: &Limit, findings: &mut Findings) -> Result<(), CliError> {
+    let push = &limit.push;
+    let mut series = Vec::new();
+    for mode in [Mode::CoulombNewton, Mode::BisectionDesaxce] {
+        let lift = |load: &f64| {
+            let shove = Shove { load: *load, angle: 0.0, slip: push.slip };
+            limit.shoved(shove, push.settings(mode), push.duration).map(|x| x.lift)
+        };
+        let found = push.loads.iter().map(lift).collect::<Result<Vec<f64>, _>>()?;
+        series.push(Series::line_dots(mode.name(), push.loads.clone(), found));
+    }
+    let figure = LineFigure {
+        title: format!("Largest rise of a box in {} s, pushed along an edge", push.duration),
+        x: Axis::linear("push over μ m g", ""),
+        y: Axis::linear("rise", "m"),
+        series,
+        slopes: vec![],
+    };
+    findings.figures.push(("friction_limit_lift".into(), figure));
     Ok(())
 }
 
