@@ -43,7 +43,7 @@ impl Outcome for Mixed {
         sum
     }
     fn observes(&self, step: usize) -> bool {
-        step % self.every == 0
+        step.is_multiple_of(self.every)
     }
 }
 
