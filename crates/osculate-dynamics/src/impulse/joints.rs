@@ -76,7 +76,6 @@ mod tests {
         center = [0.0, 0.0, -0.5]
 
         [[joint]]
-        name = "hinge"
         child = "rod"
         kind = "revolute"
         axis = [0, 1, 0]

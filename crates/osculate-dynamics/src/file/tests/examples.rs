@@ -47,6 +47,10 @@ fn documented_scenes_run_under_the_impulse_model_where_they_have_shapes() {
     for path in scenes() {
         let mut scene = SceneFile::read(&path).unwrap();
         scene.solver.model = Model::Impulse;
+        if !scene.joints.is_empty() {
+            // A tip that drags couples normal and friction so strongly that full steps go round in a cycle.
+            scene.solver.impulse.get_or_insert_default().relaxation = 0.5;
+        }
         let Ok(built) = scene.build(&folder()) else {
             refused.push(path.file_stem().unwrap().to_string_lossy().into_owned());
             continue;

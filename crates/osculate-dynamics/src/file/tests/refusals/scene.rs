@@ -249,7 +249,7 @@ fn unknown_update_of_rotations_and_one_that_has_no_initial_rate_are_refused() {
     let unknown = "steps = 4\nrotation = 'quaternion'";
     let rate = "steps = 4\nrotation = 'chart'\ninitial_rate = 'first-step'";
     check(&[
-        ("steps = 4", unknown, 5, "solver.rotation:", &["quaternion", "`rate-tensor`, `chart`"]),
+        ("steps = 4", unknown, 5, "solver.rotation:", &["quaternion", "`rate-tensor` or `chart`"]),
         ("steps = 4", rate, 6, "solver.initial_rate:", &["first-step", "skew with rotation"]),
     ]);
 }
