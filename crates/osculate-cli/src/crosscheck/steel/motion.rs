@@ -146,7 +146,7 @@ fn articulated(family: &str, run: &Run, id: &str) -> Option<String> {
     let articulated =
         matches!(family, "e" | "f") || run.group.as_deref().is_some_and(|g| g != "free");
     if articulated {
-        return Some("articulated bodies have no impulses yet".into());
+        return Some("recorded arms and grippers are not read yet".into());
     }
     let disc = family == "c" && id.starts_with("disc");
     disc.then(|| {
