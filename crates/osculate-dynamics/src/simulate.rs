@@ -192,7 +192,7 @@ pub struct Trajectory {
 }
 
 impl Trajectory {
-    /// Stages that did not meet their tolerance; not zero only with [`OnFailure::Continue`].
+    /// Stages that did not meet their tolerance; not zero only with [`OnFailure::Continue`](crate::OnFailure::Continue).
     pub fn unconverged(&self) -> usize {
         self.stats.iter().filter(|s| !s.converged).count()
     }
