@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Final, contact, cuboid, ground};
+use common::{Final, contact, cuboid, ground, outcome_at};
 use nalgebra::{Matrix3, Vector3};
 use osculate_contact::{ContactLaw, DissipationSchedule};
 use osculate_dynamics::articulated::{
@@ -207,12 +207,6 @@ fn adjoint_equals_tangent_for_every_parameter_method_and_schedule() {
         overall = if error > overall.0 { (error, path) } else { overall };
     }
     println!("adjoint = tangent: worst relative difference {:.2e} at {}", overall.0, overall.1);
-}
-
-fn outcome_at(simulator: &Simulator, p: &Parameters) -> f64 {
-    let trajectory = simulator.run(p).unwrap();
-    let outcome = Final { steps: simulator.steps() };
-    tangent::evaluate(&trajectory.path, p, simulator.steps(), &outcome)
 }
 
 /// Extrapolated central differences over a ladder of steps, and how far neighbouring rungs are apart.

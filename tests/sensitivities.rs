@@ -3,12 +3,12 @@
 mod common;
 
 use common::shapes::without_points;
-use common::{Final, cases, parameters, simulator, simulator_with, with_override};
+use common::{Final, cases, outcome_at, parameters, simulator, simulator_with, with_override};
 use osculate_contact::DissipationSchedule;
 use osculate_contact::params::ACTOR_SYMBOLS;
 use osculate_dynamics::RotationUpdate::{self, Chart, RateTensor};
 use osculate_dynamics::sensitivity::{adjoint, hessian, tangent};
-use osculate_dynamics::{Layout, Method, ParameterInfo, Parameters, Simulator};
+use osculate_dynamics::{Layout, Method, ParameterInfo, Parameters};
 
 /// Both use one linearisation, so they differ by rounding only.
 const ADJOINT_IS_TANGENT: f64 = 1e-11;
@@ -94,12 +94,6 @@ fn adjoint_equals_tangent_for_every_parameter_method_and_schedule() {
         }
     }
     println!("adjoint = tangent: worst relative difference {:.2e} at {}", overall.0, overall.1);
-}
-
-fn outcome_at(simulator: &Simulator, p: &Parameters) -> f64 {
-    let trajectory = simulator.run(p).unwrap();
-    let outcome = Final { steps: simulator.steps() };
-    tangent::evaluate(&trajectory.path, p, simulator.steps(), &outcome)
 }
 
 /// Richardson-extrapolated central differences over a ladder of steps: the value where neighbouring rungs agree

@@ -16,7 +16,8 @@ use nalgebra::{Matrix3, Vector3};
 use osculate_contact::{ContactLaw, ContactParams, DissipationSchedule, PairOverride};
 use osculate_dynamics::{
     Body, Kinematics, Method, NewtonSettings, Override, Parameters, RotationUpdate, Scene,
-    Settings, Simulator, Wrench, sensitivity::Outcome,
+    Settings, Simulator, Wrench,
+    sensitivity::{Outcome, tangent},
 };
 use osculate_geometry::collider::Collider;
 use osculate_geometry::distance::MeshDistance;
@@ -243,4 +244,11 @@ impl Outcome for Final {
         }
         sum
     }
+}
+
+/// [`Final`] of a roll-out.
+pub fn outcome_at(simulator: &Simulator, p: &Parameters) -> f64 {
+    let trajectory = simulator.run(p).unwrap();
+    let outcome = Final { steps: simulator.steps() };
+    tangent::evaluate(&trajectory.path, p, simulator.steps(), &outcome)
 }

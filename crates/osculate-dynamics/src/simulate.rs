@@ -1,85 +1,25 @@
 //! The time loop.
 
 mod joints;
+mod path;
+mod settings;
 mod solve;
 
 pub(crate) use joints::StageEnd;
+pub use path::{Path, Trajectory};
+pub use settings::{InitialRate, Settings};
 
-use crate::factors::{FactorStore, StageFactors};
-use crate::integrator::{MOST, Method, Tableau};
-use crate::newton::{Failure, NewtonSettings, StageStats};
-use crate::reduction::{JointStage, JointState, Reduction};
-use crate::state::{BodyState, Kinematics};
+use crate::integrator::Tableau;
+use crate::newton::Failure;
+use crate::reduction::{JointStage, Reduction};
+use crate::state::BodyState;
 use crate::system::{Stage, System, lift_state};
 use crate::{BodyKind, Parameters, RotationUpdate, Scene, SceneError, StepError};
 use joints::{JointStart, finish_joints, start_joints};
-use nalgebra::Matrix3;
-use osculate_contact::ContactLaw;
-use osculate_math::{Scalar, norm, se3::Pose, so3};
-use solve::{SolveMemory, StageSolver};
+use osculate_math::{Scalar, se3::Pose, so3};
+use solve::StageSolver;
 use std::ops::Range;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-/// The velocity state that an angular velocity sets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum InitialRate {
-    /// `W = skew(ω)`: no symmetric part. The page's reading.
-    #[default]
-    Skew,
-    /// `W = (Q − 1)/Δt` with `Q` the rotation about ω by `asin(‖ω‖ Δt)`, Δt the first step: what the reference
-    /// implementation does. `S = (√(1 − ‖ω‖²Δt²) − 1)/Δt (1 − n nᵀ)`, clamped at `‖ω‖Δt ≥ 1`.
-    FirstStep,
-}
-
-impl InitialRate {
-    /// The symmetric part `S` \[1/s\].
-    pub(crate) fn symmetric<T: Scalar>(
-        self,
-        angular_velocity: &nalgebra::Vector3<T>,
-        first_step: f64,
-    ) -> Matrix3<T> {
-        match (self, norm::direction(angular_velocity)) {
-            (Self::FirstStep, Some(n)) => {
-                let turned = angular_velocity.map(|x| x * first_step);
-                let square = -turned.dot(&turned) + 1.0;
-                let root = if square > 0.0 { square.sqrt() } else { T::zero() };
-                let factor = (root - 1.0) / first_step;
-                (Matrix3::identity() - n * n.transpose()).map(|x| x * factor)
-            }
-            _ => Matrix3::zeros(),
-        }
-    }
-}
-
-/// How to simulate.
-#[derive(Clone, Copy, Debug, PartialEq, Default)]
-pub struct Settings {
-    /// Integration method.
-    pub method: Method,
-    /// Settings of the contact law.
-    pub law: ContactLaw,
-    /// Tolerances of the stage solve.
-    pub newton: NewtonSettings,
-    /// How rotations are integrated.
-    pub rotation: RotationUpdate,
-    /// What an initial angular velocity means; with [`RotationUpdate::Chart`], which has no rate, always an angular velocity.
-    pub initial_rate: InitialRate,
-}
-
-impl Settings {
-    /// The symmetric part of the velocity state that an angular velocity sets \[1/s\].
-    pub(crate) fn symmetric_rate<T: Scalar>(
-        &self,
-        angular_velocity: &nalgebra::Vector3<T>,
-        first_step: f64,
-    ) -> Matrix3<T> {
-        match self.rotation {
-            RotationUpdate::RateTensor => self.initial_rate.symmetric(angular_velocity, first_step),
-            RotationUpdate::Chart => Matrix3::zeros(),
-        }
-    }
-}
+use std::sync::atomic::Ordering;
 
 /// A scene, settings and a time grid.
 #[derive(Clone, Debug)]
@@ -87,141 +27,6 @@ pub struct Simulator {
     scene: Scene,
     settings: Settings,
     durations: Vec<f64>,
-}
-
-/// States and stages of a roll-out, generic over the scalar: of the whole of it or of a segment.
-#[derive(Clone, Debug, Default)]
-pub struct Path<T = f64> {
-    pub(crate) bodies: usize,
-    pub(crate) stages: usize,
-    /// Step of the first stored state, and of the first stored stage.
-    pub(crate) first_state: usize,
-    pub(crate) first_step: usize,
-    pub(crate) states: Vec<BodyState<T>>,
-    pub(crate) starts: Vec<BodyState<T>>,
-    pub(crate) ends: Vec<BodyState<T>>,
-    /// Those of the joints: one a state and one a stage, or none where the scene has none.
-    pub(crate) joint_states: Vec<JointState<T>>,
-    pub(crate) joint_starts: Vec<JointState<T>>,
-    pub(crate) joint_ends: Vec<JointState<T>>,
-    /// Stages are forgotten when their step is done.
-    pub(crate) forgets: bool,
-}
-
-impl<T: Scalar> Path<T> {
-    /// An empty path.
-    pub(crate) fn new(bodies: usize, stages: usize) -> Self {
-        Self {
-            bodies,
-            stages,
-            first_state: 0,
-            first_step: 0,
-            states: Vec::new(),
-            starts: Vec::new(),
-            ends: Vec::new(),
-            joint_states: Vec::new(),
-            joint_starts: Vec::new(),
-            joint_ends: Vec::new(),
-            forgets: false,
-        }
-    }
-
-    /// An empty path that holds states only.
-    pub(crate) fn of_states(bodies: usize, stages: usize) -> Self {
-        Self { forgets: true, ..Self::new(bodies, stages) }
-    }
-
-    /// States of all bodies after `step` steps.
-    ///
-    /// # Panics
-    /// Where the path does not hold that step.
-    pub fn state(&self, step: usize) -> &[BodyState<T>] {
-        let at = (step - self.first_state) * self.bodies;
-        &self.states[at..at + self.bodies]
-    }
-
-    /// Forgets the stages.
-    pub(crate) fn clear_stages(&mut self) {
-        self.starts.clear();
-        self.ends.clear();
-        self.joint_starts.clear();
-        self.joint_ends.clear();
-    }
-
-    /// Steps whose states are held.
-    pub fn steps(&self) -> Range<usize> {
-        self.first_state..self.first_state + self.states.len() / self.bodies.max(1)
-    }
-
-    /// Start and end of a stage.
-    pub(crate) fn stage(&self, step: usize, stage: usize) -> (&[BodyState<T>], &[BodyState<T>]) {
-        let at = ((step - self.first_step) * self.stages + stage) * self.bodies;
-        (&self.starts[at..at + self.bodies], &self.ends[at..at + self.bodies])
-    }
-
-    fn restart(&mut self, bodies: usize, stages: usize, step: usize) {
-        (self.bodies, self.stages) = (bodies, stages);
-        (self.first_state, self.first_step) = (step, step);
-        self.states.clear();
-        self.joint_states.clear();
-        self.clear_stages();
-    }
-
-    fn reserve(&mut self, steps: usize) {
-        self.states.reserve((steps + MOST) * self.bodies);
-        let kept = if self.forgets { 1 } else { steps };
-        self.starts.reserve(kept * self.stages * self.bodies);
-        self.ends.reserve(kept * self.stages * self.bodies);
-    }
-}
-
-/// A roll-out in f64, with the factors of every stage.
-#[derive(Clone, Debug, Default)]
-pub struct Trajectory {
-    /// States and stages.
-    pub path: Path,
-    pub(crate) factors: FactorStore,
-    /// What each stage solve took.
-    pub stats: Vec<StageStats>,
-    /// Whether the factors of a large scene are dropped.
-    forgets: bool,
-    /// Once true, the roll-out stops.
-    interrupt: Option<Arc<AtomicBool>>,
-    solves: SolveMemory,
-    scratch: Vec<BodyState>,
-}
-
-impl Trajectory {
-    /// Stages that did not meet their tolerance; not zero only with [`OnFailure::Continue`](crate::OnFailure::Continue).
-    pub fn unconverged(&self) -> usize {
-        self.stats.iter().filter(|s| !s.converged).count()
-    }
-
-    /// Memory for a roll-out of which no derivative is wanted: it drops the factors of large scenes.
-    pub fn without_factors() -> Self {
-        Self { forgets: true, ..Self::default() }
-    }
-
-    /// The same memory; once `flag` is true, a roll-out into it stops with [`StepError::Interrupted`].
-    #[must_use]
-    pub fn interrupted_by(self, flag: Arc<AtomicBool>) -> Self {
-        Self { interrupt: Some(flag), ..self }
-    }
-
-    /// Whether the trajectory can be differentiated: it holds the factors of its stages.
-    pub(crate) fn has_factors(&self) -> bool {
-        !self.forgets
-    }
-
-    /// Factors of the stage matrix.
-    pub(crate) fn factors(&self, step: usize, stage: usize) -> StageFactors<'_> {
-        self.factors.stage((step - self.path.first_step) * self.path.stages + stage)
-    }
-
-    /// Motion of a body's local frame after each step held.
-    pub fn kinematics(&self, body: usize, center: &nalgebra::Vector3<f64>) -> Vec<Kinematics> {
-        self.path.steps().map(|k| self.path.state(k)[body].kinematics(center)).collect()
-    }
 }
 
 impl Simulator {
@@ -319,14 +124,7 @@ impl Simulator {
             return Err(SceneError::Count { what: "applied wrenches", found, expected }.into());
         }
         if let Some(p) = &parameters.articulation {
-            let expected = self.steps() * p.model.dofs();
-            for (what, found) in
-                [("joint efforts", p.efforts.len()), ("joint targets", p.targets.len())]
-            {
-                if found != 0 && found != expected {
-                    return Err(SceneError::Count { what, found, expected }.into());
-                }
-            }
+            p.check_steps(self.steps())?;
         }
         let how = (self.settings.law, self.settings.rotation);
         Ok(System::new(&self.scene, how, parameters)?)

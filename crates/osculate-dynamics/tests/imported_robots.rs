@@ -7,9 +7,9 @@
 #![expect(clippy::unwrap_used, reason = "a reference file that cannot be read fails the test")]
 #![expect(clippy::print_stdout, reason = "the deviations are what the test measures")]
 
-use nalgebra::{DMatrix, Matrix3, Vector3};
+use nalgebra::Vector3;
 use osculate_dynamics::articulated::{
-    ArticulatedModel, Attachment, Configuration, JointKind, JointPosition, TreeKinematics,
+    Attachment, Configuration, JointKind, JointPosition, TreeKinematics, mass_matrix,
 };
 use osculate_dynamics::import::{Description, RobotOptions, read_mjcf, read_urdf};
 use osculate_math::se3::Pose;
@@ -73,25 +73,6 @@ fn position(kind: &JointKind, x: &[f64]) -> JointPosition {
         }),
         JointKind::Revolute { .. } | JointKind::Prismatic { .. } => JointPosition::Scalar(x[0]),
     }
-}
-
-/// `H = Σ m J_vᵀ J_v + J_ωᵀ I J_ω + armature`, summed link by link.
-fn mass_matrix(model: &ArticulatedModel, at: &TreeKinematics) -> DMatrix<f64> {
-    let mut matrix = DMatrix::zeros(model.dofs(), model.dofs());
-    for (i, link) in model.links().iter().enumerate() {
-        let r = at.links[i].rotation;
-        let inertia: Matrix3<f64> = r * link.inertia.inertia * r.transpose();
-        for &j in model.support(i) {
-            for &k in model.support(i) {
-                let ((v, w), (v2, w2)) = (at.center_column(i, j), at.center_column(i, k));
-                matrix[(j, k)] += link.inertia.mass * v.dot(&v2) + w.dot(&(inertia * w2));
-            }
-        }
-        for (n, k) in model.joint_dofs(i).enumerate() {
-            matrix[(k, k)] += link.joint.armature[n];
-        }
-    }
-    matrix
 }
 
 /// The defect of two lists of numbers, relative to the largest of them or to 1.

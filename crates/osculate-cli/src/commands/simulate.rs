@@ -187,7 +187,9 @@ fn report(args: &Args, run: &Run<'_>) -> Report {
     let unconverged = trajectory.unconverged();
     let (first, last) = (run.energies[0], run.energies[run.steps]);
     let contacts = run.contacts[run.steps - 1].len();
-    let (bodies, rows) = final_poses(run);
+    let (bodies, rows) = tables::final_poses(run.scene.simulator.scene(), |body| {
+        tables::motion(run, run.steps, body)
+    });
     let mut text = format!(
         "{} steps to t = {} s, written to {}\n\n",
         run.steps,
@@ -249,28 +251,6 @@ fn warnings(run: &Run<'_>) -> Vec<String> {
         .chain(cuts)
         .chain(run.scene.warnings.iter().map(ToString::to_string))
         .collect()
-}
-
-/// Pose of each dynamic body at the end, for JSON and as rows of a table.
-fn final_poses(run: &Run<'_>) -> (Value, Vec<Vec<String>>) {
-    let header = ["actor", "x (m)", "y (m)", "z (m)", "q_w", "q_x", "q_y", "q_z"];
-    let mut rows = vec![header.map(String::from).to_vec()];
-    let mut bodies = Vec::new();
-    for body in run.scene.simulator.scene().dynamic_bodies() {
-        let name = &run.scene.simulator.scene().bodies[body].name;
-        let motion = tables::motion(run, run.steps, body);
-        let (p, q) = (motion.position, osculate_math::so3::to_quaternion(&motion.rotation));
-        let numbers = p.iter().chain(q.iter()).map(|x| format!("{x:.6}"));
-        rows.push(std::iter::once(name.clone()).chain(numbers).collect());
-        bodies.push(json!({
-            "name": name,
-            "position": p.as_slice(),
-            "quaternion_wxyz": q,
-            "velocity": motion.velocity.as_slice(),
-            "angular_velocity": motion.angular_velocity.as_slice(),
-        }));
-    }
-    (Value::Array(bodies), rows)
 }
 
 /// Kinetic, gravitational and contact energy (J).

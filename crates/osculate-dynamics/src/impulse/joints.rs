@@ -2,7 +2,7 @@
 
 use super::stepper::ImpulseStepper;
 use super::tree::JoinError;
-use crate::{ArticulationParameters, Parameters, Scene, SceneError};
+use crate::{ArticulationParameters, Parameters, Scene};
 
 /// Joins the links of a scene with the numbers given. Mass properties are those of the bodies.
 ///
@@ -23,23 +23,6 @@ pub(crate) fn join(
     }
     let initial = given.initial.clone();
     stepper.join(model, articulation.bodies().to_vec(), initial.configuration, initial.rates)
-}
-
-/// Checks that what is given for each step is given for every degree of freedom of each.
-///
-/// # Errors
-/// With what was found and expected.
-pub(crate) fn check(parameters: &Parameters, steps: usize) -> Result<(), SceneError> {
-    let Some(given) = &parameters.articulation else { return Ok(()) };
-    let expected = steps * given.model.dofs();
-    for (what, found) in
-        [("joint efforts", given.efforts.len()), ("joint targets", given.targets.len())]
-    {
-        if found != 0 && found != expected {
-            return Err(SceneError::Count { what, found, expected });
-        }
-    }
-    Ok(())
 }
 
 /// Sets efforts and targets of a step.

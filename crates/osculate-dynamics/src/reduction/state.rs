@@ -73,6 +73,19 @@ impl<T: Scalar> ArticulationParameters<T> {
         }
         Ok(())
     }
+
+    /// Checks that what is given for each step is given for every degree of freedom of each.
+    pub(crate) fn check_steps(&self, steps: usize) -> Result<(), SceneError> {
+        let expected = steps * self.model.dofs();
+        for (what, found) in
+            [("joint efforts", self.efforts.len()), ("joint targets", self.targets.len())]
+        {
+            if found != 0 && found != expected {
+                return Err(SceneError::Count { what, found, expected });
+            }
+        }
+        Ok(())
+    }
 }
 
 impl JointState {

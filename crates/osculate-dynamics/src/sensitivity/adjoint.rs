@@ -337,8 +337,7 @@ impl<'s, T: SweepScalar, O: Outcome> Sweep<'s, T, O> {
         let (start, now) = path.stage(step, stage);
         let tableau = settings.method.tableau(step + 1);
         let duration = tableau.duration[stage] * self.simulator.durations()[step];
-        let dynamic = self.parameters.wrenches.len() / self.simulator.steps();
-        let wrenches = &self.parameters.wrenches[step * dynamic..(step + 1) * dynamic];
+        let wrenches = self.simulator.of_step(&self.parameters.wrenches, step);
         let articulation = self.parameters.articulation.as_ref();
         let joints = joint_stage(self.simulator, articulation, path, (step, stage));
         let at = Stage { now, start, base: path.state(step), duration, wrenches, joints };

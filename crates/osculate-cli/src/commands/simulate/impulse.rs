@@ -7,8 +7,7 @@ use osculate_dynamics::impulse::{
     ImpulseRunError, ImpulseSimulator, ImpulseTrajectory, Inertia, StepRecord,
 };
 use osculate_dynamics::{Kinematics, Scene};
-use osculate_math::so3;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::fmt::Write;
 
 /// A roll-out, whole or up to the step that failed.
@@ -152,7 +151,8 @@ impl Run<'_> {
         let (steps, out) = (self.steps(), args.out.display());
         let [first, last] = [0, steps].map(|k| self.energy(k).iter().sum::<f64>());
         let contacts = records.last().map_or(0, |r| r.contacts.len());
-        let (bodies, rows) = self.final_poses();
+        let (bodies, rows) =
+            tables::final_poses(self.scene(), |body| self.motion(self.steps(), body));
         let mut text =
             format!("{steps} steps to t = {} s, written to {out}\n\n", self.times[steps]);
         text += &table::render(&rows, &[false, true, true, true, true, true, true, true]);
@@ -186,26 +186,5 @@ impl Run<'_> {
             "solver": { "sweeps": sweeps, "most_sweeps": most, "unconverged": unconverged },
         });
         Report { text, json, agrees: true }
-    }
-
-    fn final_poses(&self) -> (Value, Vec<Vec<String>>) {
-        let header = ["actor", "x (m)", "y (m)", "z (m)", "q_w", "q_x", "q_y", "q_z"];
-        let mut rows = vec![header.map(String::from).to_vec()];
-        let mut bodies = Vec::new();
-        for body in self.scene().dynamic_bodies() {
-            let name = &self.scene().bodies[body].name;
-            let motion = self.motion(self.steps(), body);
-            let (p, q) = (motion.position, so3::to_quaternion(&motion.rotation));
-            let numbers = p.iter().chain(q.iter()).map(|x| format!("{x:.6}"));
-            rows.push(std::iter::once(name.clone()).chain(numbers).collect());
-            bodies.push(json!({
-                "name": name,
-                "position": p.as_slice(),
-                "quaternion_wxyz": q,
-                "velocity": motion.velocity.as_slice(),
-                "angular_velocity": motion.angular_velocity.as_slice(),
-            }));
-        }
-        (Value::Array(bodies), rows)
     }
 }

@@ -6,6 +6,7 @@ use osculate_contact::Status;
 use osculate_dynamics::articulated::JointPosition;
 use osculate_dynamics::{Kinematics, Scene};
 use osculate_math::so3;
+use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// A row of comma-separated values.
@@ -187,4 +188,29 @@ pub(super) fn solver(run: &Run<'_>) -> String {
         push(&mut text, row.chain([s.converged.to_string()]));
     }
     text
+}
+
+/// Pose of each dynamic body at the end, for JSON and as rows of a table.
+pub(super) fn final_poses(
+    scene: &Scene,
+    motion: impl Fn(usize) -> Kinematics,
+) -> (Value, Vec<Vec<String>>) {
+    let header = ["actor", "x (m)", "y (m)", "z (m)", "q_w", "q_x", "q_y", "q_z"];
+    let mut rows = vec![header.map(String::from).to_vec()];
+    let mut bodies = Vec::new();
+    for body in scene.dynamic_bodies() {
+        let name = &scene.bodies[body].name;
+        let motion = motion(body);
+        let (p, q) = (motion.position, so3::to_quaternion(&motion.rotation));
+        let numbers = p.iter().chain(q.iter()).map(|x| format!("{x:.6}"));
+        rows.push(std::iter::once(name.clone()).chain(numbers).collect());
+        bodies.push(json!({
+            "name": name,
+            "position": p.as_slice(),
+            "quaternion_wxyz": q,
+            "velocity": motion.velocity.as_slice(),
+            "angular_velocity": motion.angular_velocity.as_slice(),
+        }));
+    }
+    (Value::Array(bodies), rows)
 }

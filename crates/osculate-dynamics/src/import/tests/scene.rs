@@ -2,9 +2,8 @@
 
 use super::super::{Description, RobotOptions, read_mjcf, read_urdf};
 use super::{exactly, mjcf, robots, urdf};
-use crate::articulated::{ArticulatedModel, TreeKinematics};
+use crate::articulated::{ArticulatedModel, TreeKinematics, mass_matrix};
 use crate::file::{BuiltScene, SceneFile, Shape};
-use nalgebra::{DMatrix, Matrix3};
 use std::path::Path;
 
 fn built(robot: &Description) -> (SceneFile, BuiltScene) {
@@ -13,24 +12,6 @@ fn built(robot: &Description) -> (SceneFile, BuiltScene) {
     let read = SceneFile::parse(&text, "scene.toml").unwrap_or_else(|e| panic!("{e}\n{text}"));
     let built = read.build(Path::new("")).unwrap_or_else(|e| panic!("{e}\n{text}"));
     (scene.file, built)
-}
-
-fn mass_matrix(model: &ArticulatedModel, at: &TreeKinematics) -> DMatrix<f64> {
-    let mut matrix = DMatrix::zeros(model.dofs(), model.dofs());
-    for (i, link) in model.links().iter().enumerate() {
-        let r = at.links[i].rotation;
-        let inertia: Matrix3<f64> = r * link.inertia.inertia * r.transpose();
-        for &j in model.support(i) {
-            for &k in model.support(i) {
-                let ((v, w), (v2, w2)) = (at.center_column(i, j), at.center_column(i, k));
-                matrix[(j, k)] += link.inertia.mass * v.dot(&v2) + w.dot(&(inertia * w2));
-            }
-        }
-        for (n, k) in model.joint_dofs(i).enumerate() {
-            matrix[(k, k)] += link.joint.armature[n];
-        }
-    }
-    matrix
 }
 
 /// Poses of links and mass matrix of the scene are those of the description, but for the mass that actors must have.
