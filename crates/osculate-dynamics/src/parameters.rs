@@ -1,9 +1,10 @@
 //! Every number that a trajectory depends on, generic over the scalar.
 
-use crate::{ArticulationParameters, BodyState, Scene, ShapeParameters};
+use crate::{ArticulationParameters, BodyState, Scene, SceneError, ShapeParameters};
 use nalgebra::{Matrix3, Vector3};
 use osculate_contact::{ContactParams, PairOverride};
 use osculate_geometry::collider::Collider;
+use osculate_geometry::mass::MassProperties;
 use osculate_math::{Scalar, lift, lift_matrix, so3};
 
 /// Force \[N\] at the centre of mass and torque \[N m\] on a body during one step, world axes.
@@ -103,6 +104,29 @@ impl Parameters {
             wrenches: Vec::new(),
             articulation: scene.articulation.as_ref().map(ArticulationParameters::of),
         }
+    }
+
+    /// Checks what a roll-out does not: contact coefficients, masses and inertias that no body has are integrated as they are.
+    /// For numbers that come from outside.
+    ///
+    /// # Errors
+    /// Where a number is outside its range, with body, value and what is allowed.
+    pub fn validate(&self, scene: &Scene) -> Result<(), SceneError> {
+        for (p, body) in self.bodies.iter().zip(&scene.bodies) {
+            let name = || body.name.clone();
+            p.contact.validate().map_err(|source| SceneError::Contact { body: name(), source })?;
+            if body.is_dynamic() {
+                MassProperties::new(p.mass, p.center, p.inertia)
+                    .map_err(|source| SceneError::Geometry { body: name(), source })?;
+            }
+        }
+        for (values, o) in self.overrides.iter().zip(&scene.overrides) {
+            values.validate().map_err(|source| {
+                let [first, second] = o.bodies.map(|i| scene.bodies[i].name.clone());
+                SceneError::Override { first, second, source }
+            })?;
+        }
+        Ok(())
     }
 
     /// The same numbers as constants of another scalar.
