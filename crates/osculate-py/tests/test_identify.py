@@ -1,0 +1,89 @@
+"""Fits, certificates, restitution: the reports of the library."""
+
+import math
+import os
+import re
+import signal
+import threading
+import time
+
+import pytest
+
+import osculate
+
+
+@pytest.fixture(scope="module")
+def experiment(root):
+    return root / "experiments/cube_toss/experiment.toml"
+
+
+def test_a_fit_of_some_recordings_finds_their_friction(experiment):
+    """The twin was made with μ 0.18."""
+    ids = osculate.recordings(experiment)
+    report = osculate.fit(experiment, tosses=ids[:4], starts=2, profiles=False)
+    best = {p["path"]: p["best"] for p in report["parameters"]}
+    assert report["tosses"] == 4 and not report["interrupted"]
+    assert abs(best["pair.cube.ground.mu"] - 0.18) < 0.01
+    errors = osculate.evaluate(experiment, report)
+    assert errors["loss"] > 0 and len(errors["tosses"]) >= len(ids)
+    with pytest.raises(osculate.ExperimentError, match="missing"):
+        osculate.evaluate(experiment, {})
+    with pytest.raises(osculate.RecordingError, match="no recording 9999"):
+        osculate.fit(experiment, tosses=[9999])
+
+
+def test_ctrl_c_ends_a_fit_within_a_second(experiment):
+    """The best point so far comes back; only where there is none, KeyboardInterrupt."""
+    pressed = []
+
+    def press():
+        pressed.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(0.5, press)
+    timer.start()
+    try:
+        report = osculate.fit(experiment)
+    except KeyboardInterrupt:
+        report = None
+    ended = time.monotonic()
+    timer.join()
+    # Half a second on a quiet machine.
+    assert pressed and ended - pressed[0] < 5.0
+    assert report is None or report["interrupted"]
+
+
+def test_ctrl_c_ends_a_roll_out(root):
+    text = (root / "docs/examples/sliding_block.toml").read_text()
+    text = re.sub(r"(?m)^(steps|duration)\s*=.*$", "", text)
+    text = text.replace("[solver]", "[solver]\nsteps = 5000000", 1)
+    scene = osculate.Scene.parse(text)
+    pressed = []
+
+    def press():
+        pressed.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(0.3, press)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        scene.simulate()
+    # Half a second on a quiet machine; the roll-out would take a minute.
+    assert time.monotonic() - pressed[0] < 5.0
+    timer.join()
+
+
+def test_restitution_is_the_exact_relation():
+    """u (1 + e) = ln((1 + u)/(1 − e u))."""
+    found = osculate.restitution(0.6, 2.0, method="bdf2", schedule="current", dt=2e-5)
+    u = found["c_n"] * 2.0
+    assert math.isclose(u * 1.6, math.log((1 + u) / (1 - 0.6 * u)), rel_tol=1e-12)
+    low, high = found["e"]
+    assert low - 0.01 <= 0.6 <= high + 0.01
+    with pytest.raises(osculate.OsculateError, match="bdf2"):
+        osculate.restitution(0.6, 2.0, method="rk4")
+
+
+def test_a_certificate_agrees_with_the_page(root):
+    found = osculate.verify(root / "experiments/certificate/scene.toml", states=8)
+    assert found["agrees"] is True and found["rows"]
