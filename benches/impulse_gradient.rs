@@ -7,13 +7,14 @@
 #![allow(missing_docs, reason = "a bench documents itself above")]
 
 use nalgebra::Vector3;
+use osculate_dynamics::articulated::{Joint, JointDrive, JointKind, JointPosition};
 use osculate_dynamics::impulse::sensitivity::{ImpulseParameters, Linearisation};
 use osculate_dynamics::impulse::{ImpulseSettings, ImpulseSimulator};
 use osculate_dynamics::sensitivity::Outcome;
-use osculate_dynamics::{Body, Kinematics, Scene};
+use osculate_dynamics::{Articulation, Body, Kinematics, LinkJoint, Scene};
 use osculate_geometry::collider::Collider;
 use osculate_geometry::mass::MassProperties;
-use osculate_math::{Scalar, so3};
+use osculate_math::{Scalar, se3::Pose, so3};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -71,6 +72,37 @@ fn stack() -> Scene {
     Scene::new(Vector3::z() * -9.81, bodies).unwrap()
 }
 
+/// An arm of seven driven hinges that drags its spherical tip over the ground.
+fn arm() -> Scene {
+    let mut bodies: Vec<Body> = (0..7)
+        .map(|i| {
+            let half = Vector3::new(0.1, 0.02, 0.02);
+            let mass = MassProperties::cuboid(0.5, &half).unwrap();
+            Body::dynamic(&format!("link{i}"), mass)
+        })
+        .collect();
+    bodies[6].collider = Some(Collider::sphere(Vector3::x() * 0.1, 0.03).unwrap());
+    bodies[6].contact.friction = 0.4;
+    bodies.push(ground());
+    let at = |x: f64, z: f64| Pose { position: Vector3::new(x, 0.0, z), ..Pose::identity() };
+    let link = |i: usize| {
+        let axis = if i % 2 == 0 { Vector3::z() } else { Vector3::y() };
+        let place = if i == 0 { at(0.0, 0.4) } else { at(0.1, 0.0) };
+        let mut joint = Joint::new(JointKind::Revolute { axis }).placed(place).with_armature(0.01);
+        joint = joint.with_offset(at(0.1, 0.0));
+        let target = if i % 2 == 0 { 0.3 } else { 0.35 };
+        joint.laws.friction.viscous = 0.05;
+        joint.laws.drive =
+            Some(JointDrive { stiffness: 60.0, damping: 3.0, target, ..JointDrive::default() });
+        let position = Some(JointPosition::Scalar(if i % 2 == 0 { 0.0 } else { 0.25 }));
+        let parent = i.checked_sub(1);
+        LinkJoint { body: i, parent, joint, position, rates: vec![0.0] }
+    };
+    let articulation = Articulation::new(&bodies, (0..7).map(link).collect(), Vec::new()).unwrap();
+    let scene = Scene::new(Vector3::z() * -9.81, bodies).unwrap();
+    scene.with_articulation(articulation).unwrap()
+}
+
 /// Smallest time of several runs \[ms\].
 fn time<R>(mut f: impl FnMut() -> R) -> f64 {
     (0..9)
@@ -90,6 +122,8 @@ fn main() {
         ("sliding, anchors", sliding(), 0.2),
         ("stack of 4, point friction", stack(), 0.0),
         ("stack of 4, anchors", stack(), 0.2),
+        ("arm of 7 hinges, point friction", arm(), 0.0),
+        ("arm of 7 hinges, anchors", arm(), 0.2),
     ] {
         let settings =
             ImpulseSettings { anchor_beta: beta, sweeps: 100_000, ..ImpulseSettings::default() };

@@ -30,27 +30,46 @@ pub fn closure_rows<T: Scalar>(
     closure: &LoopClosure<T>,
 ) -> Vec<ClosureRow<T>> {
     let ends = [&closure.first, &closure.second].map(|a| End::new(model, at, a));
-    let [first, second] = [&ends[0].pose, &ends[1].pose];
-    let moved = first.position - second.position;
-    let mut rows: Vec<ClosureRow<T>> = (0..3)
-        .map(|k| {
-            let axis = Vector3::from_fn(|i, _| if i == k { T::one() } else { T::zero() });
-            let jacobian = difference(model, &ends, |end, column| {
-                axis.dot(&at.point_column(column, &end.pose.position))
-            });
-            ClosureRow { gap: moved[k], jacobian }
-        })
-        .collect();
-    let mut turn = |gap: T, by: [Vector3<T>; 2]| {
+    let rows = closure_covectors(closure.kind, [&ends[0].pose, &ends[1].pose]);
+    let row = |covector: ClosureCovector<T>| {
         let mut jacobian = vec![T::zero(); model.dofs()];
-        for (end, direction) in ends.iter().zip(by) {
+        for (end, (force, moment)) in ends.iter().zip(&covector.sides) {
             for &k in end.support {
-                jacobian[k] += direction.dot(&at.columns[k].angular);
+                let column = at.point_column(k, &end.pose.position);
+                jacobian[k] += force.dot(&column) + moment.dot(&at.columns[k].angular);
             }
         }
-        rows.push(ClosureRow { gap, jacobian });
+        ClosureRow { gap: covector.gap, jacobian }
     };
-    match closure.kind {
+    rows.into_iter().map(row).collect()
+}
+
+/// One component of a closure's gap, with what it sees of the velocities of its two frames.
+#[derive(Clone, Debug)]
+pub(crate) struct ClosureCovector<T = f64> {
+    /// `g` \[m, or rad\].
+    pub(crate) gap: T,
+    /// `ġ` is the sum over the frames of the first of the pair times the velocity of the origin and the second times the angular velocity.
+    pub(crate) sides: [(Vector3<T>, Vector3<T>); 2],
+}
+
+/// The components of the gap of two frames in the world: three, five or six.
+pub(crate) fn closure_covectors<T: Scalar>(
+    kind: ClosureKind,
+    [first, second]: [&Pose<T>; 2],
+) -> Vec<ClosureCovector<T>> {
+    let none = Vector3::zeros();
+    let moved = first.position - second.position;
+    let mut rows: Vec<ClosureCovector<T>> = (0..3)
+        .map(|k| {
+            let axis = Vector3::from_fn(|i, _| if i == k { T::one() } else { T::zero() });
+            ClosureCovector { gap: moved[k], sides: [(axis, none), (-axis, none)] }
+        })
+        .collect();
+    let mut turn = |gap: T, [a, b]: [Vector3<T>; 2]| {
+        rows.push(ClosureCovector { gap, sides: [(none, a), (none, b)] });
+    };
+    match kind {
         ClosureKind::Ball => {}
         ClosureKind::Revolute => {
             let axis = first.rotation.column(2).into_owned();
@@ -86,22 +105,6 @@ impl<'a, T: Scalar> End<'a, T> {
             None => Self { pose: a.frame, support: &[] },
         }
     }
-}
-
-/// Row of the first end minus that of the second.
-fn difference<T: Scalar>(
-    model: &ArticulatedModel<T>,
-    ends: &[End<'_, T>; 2],
-    entry: impl Fn(&End<'_, T>, usize) -> T,
-) -> Vec<T> {
-    let mut out = vec![T::zero(); model.dofs()];
-    for &k in ends[0].support {
-        out[k] += entry(&ends[0], k);
-    }
-    for &k in ends[1].support {
-        out[k] -= entry(&ends[1], k);
-    }
-    out
 }
 
 #[cfg(test)]

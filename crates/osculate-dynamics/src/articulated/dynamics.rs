@@ -46,7 +46,7 @@ impl Load {
     }
 }
 
-fn inertias<T: Scalar>(
+pub(super) fn inertias<T: Scalar>(
     model: &ArticulatedModel<T>,
     at: &TreeKinematics<T>,
 ) -> Vec<SpatialInertia<T>> {
@@ -80,7 +80,7 @@ pub fn mass_matrix<T: Scalar>(model: &ArticulatedModel<T>, at: &TreeKinematics<T
 }
 
 /// Twists and accelerations of the links; the world accelerates by `−g` instead of gravity acting.
-fn motions<T: Scalar>(
+pub(super) fn motions<T: Scalar>(
     model: &ArticulatedModel<T>,
     at: &TreeKinematics<T>,
     (v, a): (&[T], &[T]),

@@ -18,6 +18,7 @@ mod dynamics;
 mod dynamics_derivatives;
 mod error;
 pub mod immediate;
+mod inverse_pull;
 mod joint;
 mod joint_force;
 mod kinematics;
@@ -29,6 +30,7 @@ mod spatial;
 mod test_models;
 mod validate;
 
+pub(crate) use closure::closure_covectors;
 pub use closure::{ClosureRow, closure_rows};
 pub use configuration::{Configuration, JointPosition};
 pub use dynamics::{Load, bias, forward_dynamics, inverse_dynamics, mass_matrix};
@@ -37,6 +39,7 @@ pub use dynamics_derivatives::{
     inverse_by_parameters, inverse_derivatives,
 };
 pub use error::ModelError;
+pub(crate) use inverse_pull::pull_inverse_dynamics;
 pub use joint::{Joint, JointKind};
 pub use joint_force::CoordinateStage;
 pub use kinematics::TreeKinematics;

@@ -1,7 +1,7 @@
 //! Joints of a scene in the impulse model: one tree of the stepper, driven step by step.
 
 use super::stepper::ImpulseStepper;
-use super::tree::JoinError;
+use super::tree::{JoinError, JointedBodies};
 use crate::{ArticulationParameters, Parameters, Scene};
 
 /// Joins the links of a scene with the numbers given. Mass properties are those of the bodies.
@@ -26,10 +26,9 @@ pub(crate) fn join(
 }
 
 /// Sets efforts and targets of a step.
-pub(crate) fn drive(stepper: &mut ImpulseStepper, given: &ArticulationParameters, step: usize) {
+pub(crate) fn drive(tree: &mut JointedBodies, given: &ArticulationParameters, step: usize) {
     let dofs = given.model.dofs();
     let of = |all: &[f64]| all.get(step * dofs..(step + 1) * dofs).map(<[f64]>::to_vec);
-    let Some(tree) = stepper.trees_mut().first_mut() else { return };
     if let Some(efforts) = of(&given.efforts) {
         tree.efforts = efforts;
     }

@@ -28,6 +28,13 @@ pub struct ContactImpulse {
     pub angular: Vector3<f64>,
 }
 
+impl ContactImpulse {
+    /// Where its forces act: the middle of its two points \[m\], world.
+    pub fn middle(&self) -> Vector3<f64> {
+        (self.point.point_a + self.point.point_b) * 0.5
+    }
+}
+
 /// An anchor of a region, and its impulse on the first body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AnchorImpulse {

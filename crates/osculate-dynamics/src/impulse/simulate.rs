@@ -6,7 +6,7 @@ use super::settings::ImpulseSettings;
 use super::stepper::ImpulseStepper;
 use super::tree::JoinError;
 use super::{ImpulseStepError, joints};
-use crate::{Kinematics, Parameters, Scene, SceneError};
+use crate::{JointState, Kinematics, Parameters, Scene, SceneError};
 use nalgebra::Vector3;
 
 /// A scene, settings and a time grid, solved with impulses.
@@ -39,9 +39,30 @@ pub struct ImpulseTrajectory {
     states: Vec<RigidState>,
     /// What each step did.
     pub records: Vec<StepRecord>,
+    /// Of a scene with joints: joints at the start and after each step, and impulses of their rows in each step.
+    joints: Vec<JointState>,
+    joint_impulses: Vec<Vec<f64>>,
 }
 
 impl ImpulseTrajectory {
+    /// Joints after `step` steps, where the scene has any.
+    pub fn joints(&self, step: usize) -> Option<&JointState> {
+        self.joints.get(step)
+    }
+
+    /// Impulses of the rows of joints and closures in a step \[N s or N m s\], in the order of
+    /// [`JointedBodies::impulses`](super::JointedBodies::impulses); empty where the scene has no joints.
+    pub fn joint_impulses(&self, step: usize) -> &[f64] {
+        self.joint_impulses.get(step).map_or(&[], Vec::as_slice)
+    }
+
+    fn push_joints(&mut self, stepper: &ImpulseStepper) {
+        if let Some(tree) = stepper.trees().first() {
+            let (configuration, rates) = (tree.configuration().clone(), tree.velocities().to_vec());
+            self.joints.push(JointState { configuration, rates });
+        }
+    }
+
     /// How many bodies there are.
     pub(crate) fn bodies(&self) -> usize {
         self.bodies
@@ -149,15 +170,24 @@ impl ImpulseSimulator {
             bodies: self.scene.bodies.len(),
             states: stepper.states().to_vec(),
             records: Vec::with_capacity(self.durations.len()),
+            joints: Vec::new(),
+            joint_impulses: Vec::new(),
         };
+        trajectory.push_joints(&stepper);
         for (k, &duration) in self.durations.iter().enumerate() {
             let wrenches =
                 if found == 0 { &[][..] } else { &parameters.wrenches[k * dynamic..][..dynamic] };
-            if let Some(given) = &parameters.articulation {
-                joints::drive(&mut stepper, given, k);
+            if let (Some(given), Some(tree)) =
+                (&parameters.articulation, stepper.trees_mut().first_mut())
+            {
+                joints::drive(tree, given, k);
             }
             trajectory.records.push(stepper.step(wrenches, duration)?);
             trajectory.states.extend_from_slice(stepper.states());
+            trajectory.push_joints(&stepper);
+            trajectory
+                .joint_impulses
+                .extend(stepper.trees().first().map(|tree| tree.impulses().to_vec()));
         }
         Ok(())
     }

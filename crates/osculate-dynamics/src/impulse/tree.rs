@@ -17,6 +17,7 @@ use crate::articulated::{
     ArticulatedModel, Configuration, Load, ModelError, TreeKinematics, TreePoint,
 };
 use nalgebra::Vector3;
+use osculate_math::Scalar;
 
 /// Why bodies cannot be joined to a tree.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -84,14 +85,18 @@ pub(crate) struct Trees {
 }
 
 /// Entries of a tree in vectors of three.
-pub(crate) fn padded(x: &[f64]) -> Vec<Vector3<f64>> {
-    let entry = |c: &[f64], i: usize| c.get(i).copied().unwrap_or(0.0);
+pub(crate) fn padded<T: Scalar>(x: &[T]) -> Vec<Vector3<T>> {
+    let entry = |c: &[T], i: usize| c.get(i).copied().unwrap_or_else(T::zero);
     x.chunks(3).map(|c| Vector3::new(c[0], entry(c, 1), entry(c, 2))).collect()
 }
 
+/// The entries of vectors of three.
+pub(crate) fn flat_of<T: Scalar>(v: &[Vector3<T>], dofs: usize) -> Vec<T> {
+    v.iter().flat_map(|x| [x.x, x.y, x.z]).take(dofs).collect()
+}
+
 fn flat(v: &Velocities, at: usize, dofs: usize) -> Vec<f64> {
-    let all = v[at..at + dofs.div_ceil(3)].iter().flat_map(|x| [x.x, x.y, x.z]);
-    all.take(dofs).collect()
+    flat_of(&v[at..], dofs)
 }
 
 impl JointedBodies {
@@ -163,6 +168,12 @@ impl JointedBodies {
                 angular_velocity,
             })
             .collect()
+    }
+
+    /// Puts it elsewhere, with another velocity.
+    pub(crate) fn put(&mut self, q: &Configuration, v: &[f64]) {
+        self.q.clone_from(q);
+        self.v.copy_from_slice(v);
     }
 
     /// Index of its first vector of unknowns.

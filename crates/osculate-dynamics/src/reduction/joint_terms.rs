@@ -47,7 +47,7 @@ pub(crate) const NUMBERS: [(&str, &str, &str); NUMBER_COUNT] = [
 ];
 
 /// Where the target of a drive stands.
-const TARGET: usize = 18;
+pub(crate) const TARGET: usize = 18;
 
 /// The numbers of a joint; those that it does not have are zero.
 pub(crate) fn numbers<T: Scalar>(joint: &Joint<T>) -> [T; NUMBER_COUNT] {

@@ -23,10 +23,10 @@ pub use articulation::{Articulation, ArticulationError, LinkJoint};
 pub use state::{ArticulationParameters, JointState};
 
 pub(crate) use equations::{TreeProblem, TreeWork};
-pub(crate) use joint_terms::{NUMBERS, number_mut, numbers};
+pub(crate) use joint_terms::{NUMBER_COUNT, NUMBERS, TARGET, number_mut, numbers};
 pub(crate) use matrix::LinkMatrix;
 pub(crate) use pull::{Power, StageForce, TreeBar};
-pub(crate) use state::JointBar;
+pub(crate) use state::{JointBar, pull_incremented};
 
 use crate::articulated::{ArticulatedModel, Configuration, TreeKinematics};
 use crate::linalg::blocks::BLOCK;
@@ -68,7 +68,7 @@ pub(crate) type Pair<T> = (Vector3<T>, Vector3<T>);
 impl<T: Scalar> Reduction<T> {
     /// Of a scene with joints.
     ///
-    /// * `unknown`: first unknown of each body.
+    /// * `unknown`: first unknown of each body; empty where covectors of all bodies are not asked for.
     pub(crate) fn new(scene: &Scene, p: &Parameters<T>, unknown: &[Option<usize>]) -> Option<Self> {
         let (articulation, numbers) = (scene.articulation.as_ref()?, p.articulation.as_ref()?);
         let bodies = articulation.bodies().to_vec();
@@ -79,7 +79,7 @@ impl<T: Scalar> Reduction<T> {
             inertia.center = p.bodies[body].center;
             inertia.inertia = p.bodies[body].inertia;
         }
-        let at = bodies.iter().filter_map(|&b| unknown[b]).collect();
+        let at = bodies.iter().filter_map(|&b| unknown.get(b).copied().flatten()).collect();
         let single = |b: &usize| unknown[*b].filter(|_| !bodies.contains(b));
         let free: Vec<_> = (0..unknown.len()).filter_map(|b| single(&b)).collect();
         let free: Vec<_> = free.into_iter().enumerate().map(|(i, at)| (at, BLOCK * i)).collect();

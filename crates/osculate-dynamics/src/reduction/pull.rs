@@ -13,7 +13,7 @@
 use super::closure::ClosureBar;
 use super::joint_terms::{NUMBER_COUNT, TermsBar};
 use super::{Pair, Reduction};
-use crate::articulated::{SpatialForce, TreeKinematics, Twist};
+use crate::articulated::{JointKind, SpatialForce, TreeKinematics, Twist};
 use crate::state::StateBar;
 use crate::system::Stage;
 use nalgebra::{Matrix3, Vector3};
@@ -75,10 +75,6 @@ fn add_to<T: Scalar>(
     }
 }
 
-fn minus<T: Scalar>(a: &SpatialForce<T>, b: &SpatialForce<T>) -> SpatialForce<T> {
-    SpatialForce { moment: a.moment - b.moment, force: a.force - b.force }
-}
-
 impl<T: Scalar> Reduction<T> {
     /// Adds `x̄·∂x + ∂P` by placements, offsets and centres.
     pub(crate) fn pull_frames(
@@ -102,21 +98,98 @@ impl<T: Scalar> Reduction<T> {
             let own = SpatialForce::at(at_center, pose.1, &arm);
             moved[i] = moved[i].plus(&own).plus(&twists[i].cross_force(&wrench));
             carried[i] = carried[i].plus(&wrench);
-            let beyond = |base: &Twist<T>| minus(&moved[i], &base.cross_force(&carried[i]));
-            let socket = mat3::mul_transposed(&frame.rotation, &link.joint.offset.rotation);
-            let arm = kinematics.arm(&frame.position);
-            add_to(&mut bars.offsets[i], &socket, &arm, &beyond(&twists[i]));
-            let (base, base_rotation) = match link.parent {
-                Some(p) => (twists[p], kinematics.links[p].rotation),
-                None => (Twist::zero(), Matrix3::identity()),
-            };
-            let arm = kinematics.arm(&kinematics.joints[i].position);
-            add_to(&mut bars.placements[i], &base_rotation, &arm, &beyond(&base));
+            let beyond = |base: &Twist<T>| moved[i].minus(&base.cross_force(&carried[i]));
+            let base = link.parent.map_or_else(Twist::zero, |p| twists[p]);
+            let by = (&beyond(&base), &beyond(&twists[i]));
+            self.add_frames(kinematics, i, by, bars);
             if let Some(p) = link.parent {
                 moved[p] = moved[p].plus(&moved[i]);
                 carried[p] = carried[p].plus(&carried[i]);
             }
         }
+    }
+
+    /// As [`Reduction::pull_frames`] of several powers at once, and by joint coordinates.
+    ///
+    /// * `poses`: one a link, or none.
+    pub(crate) fn pull_motions(
+        &self,
+        kinematics: &TreeKinematics<T>,
+        poses: &[Pair<T>],
+        powers: &[Power<'_, T>],
+        (position, bars): (&mut [T], &mut TreeBar<T>),
+    ) {
+        let links = self.model.links();
+        let none = SpatialForce::zero();
+        let mut moved = vec![none; links.len()];
+        let mut fields: Vec<_> = powers
+            .iter()
+            .map(|p| (kinematics.twists(&self.model, p.rates), vec![none; links.len()]))
+            .collect();
+        for (i, link) in links.iter().enumerate().rev() {
+            let arm = kinematics.arm(&kinematics.centers[i]);
+            let (mut at_center, torque) =
+                poses.get(i).copied().unwrap_or_else(|| (Vector3::zeros(), Vector3::zeros()));
+            for (power, (twists, carried)) in powers.iter().zip(&mut fields) {
+                let (force, torque) = power.wrenches[i];
+                let wrench = SpatialForce::at(force, torque, &arm);
+                at_center += force.cross(&twists[i].angular);
+                moved[i] = moved[i].plus(&twists[i].cross_force(&wrench));
+                carried[i] = carried[i].plus(&wrench);
+            }
+            let rotation = &kinematics.links[i].rotation;
+            bars.centers[i] += mat3::apply_transposed(rotation, &at_center);
+            moved[i] = moved[i].plus(&SpatialForce::at(at_center, torque, &arm));
+            // What is left where the carriers of a frame do not move along, as motions of the carriers.
+            let beyond = |base: &dyn Fn(usize, &[Twist<T>]) -> Twist<T>| {
+                let each = fields.iter().enumerate();
+                each.fold(moved[i], |sum, (f, (twists, carried))| {
+                    sum.minus(&base(f, twists).cross_force(&carried[i]))
+                })
+            };
+            let parent = |twists: &[Twist<T>]| link.parent.map_or_else(Twist::zero, |p| twists[p]);
+            let (whole, own) = (beyond(&|_, t| parent(t)), beyond(&|_, t| t[i]));
+            self.add_frames(kinematics, i, (&whole, &own), bars);
+            let dofs = self.model.joint_dofs(i);
+            let free = matches!(link.joint.kind, JointKind::Free);
+            for (place, k) in dofs.clone().enumerate() {
+                let by = if free && place < 3 {
+                    // Its rotations are carried by its translations.
+                    beyond(&|f, t| {
+                        dofs.clone().take(3).fold(parent(t), |sum, j| {
+                            sum.plus(&kinematics.columns[j], powers[f].rates[j])
+                        })
+                    })
+                } else {
+                    own
+                };
+                position[k] += kinematics.columns[k].dot(&by);
+            }
+            if let Some(p) = link.parent {
+                moved[p] = moved[p].plus(&moved[i]);
+                for (_, carried) in &mut fields {
+                    carried[p] = carried[p].plus(&carried[i]);
+                }
+            }
+        }
+    }
+
+    /// Adds derivatives by a twist of the joint frame of a link with all beyond, and of the link itself with all beyond, to those by
+    /// its placement and its offset.
+    pub(crate) fn add_frames(
+        &self,
+        kinematics: &TreeKinematics<T>,
+        i: usize,
+        (placement, offset): (&SpatialForce<T>, &SpatialForce<T>),
+        bars: &mut TreeBar<T>,
+    ) {
+        let (link, frame) = (&self.model.links()[i], &kinematics.links[i]);
+        let socket = mat3::mul_transposed(&frame.rotation, &link.joint.offset.rotation);
+        let arm = kinematics.arm(&frame.position);
+        add_to(&mut bars.offsets[i], &socket, &arm, offset);
+        let base = link.parent.map_or_else(Matrix3::identity, |p| kinematics.links[p].rotation);
+        let arm = kinematics.arm(&kinematics.joints[i].position);
+        add_to(&mut bars.placements[i], &base, &arm, placement);
     }
 
     /// Takes the cotangents of the links' poses out of those of all bodies and adds them to joint coordinates and frames.

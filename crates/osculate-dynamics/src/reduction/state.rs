@@ -216,3 +216,30 @@ pub(super) fn pull_difference<T: Scalar>(
         start_bar[k] -= shares[1][k];
     }
 }
+
+/// Pullback of `q ⊕ δ`: by increments of `q` and by `δ`; `δout = exp(δ) δ_q + Jl(δ) dδ` of rotations, their sum of the rest.
+pub(crate) fn pull_incremented<T: Scalar>(
+    q: &Configuration<T>,
+    delta: &[T],
+    bar: &[T],
+) -> (Vec<T>, Vec<T>) {
+    let (mut by_position, mut by_delta) = (bar.to_vec(), bar.to_vec());
+    let mut at = 0;
+    for joint in q.joints() {
+        let first = match joint {
+            JointPosition::Rotation(_) => Some(at),
+            JointPosition::Pose(_) => Some(at + 3),
+            _ => None,
+        };
+        if let Some(k) = first {
+            let of = |x: &[T]| Vector3::new(x[k], x[k + 1], x[k + 2]);
+            let (turn, own) = (of(delta), of(bar));
+            let back = mat3::apply_transposed(&so3::exp(&turn), &own);
+            by_position[k..k + 3].copy_from_slice(back.as_slice());
+            let moved = mat3::apply_transposed(&so3::left_jacobian(&turn), &own);
+            by_delta[k..k + 3].copy_from_slice(moved.as_slice());
+        }
+        at += joint.dofs();
+    }
+    (by_position, by_delta)
+}

@@ -21,6 +21,7 @@
 //!
 //! Source: the immediate response of the page *Friction* of the documentation of the Steel solver.
 
+mod law;
 mod row;
 mod rows;
 mod tree;
@@ -28,5 +29,6 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
+pub use law::{RowNumbers, RowSource, spring_row};
 pub use row::{FrictionBlock, TreeRow};
 pub use tree::{SolveStats, TreeResponse};

@@ -1,5 +1,7 @@
 //! Rows in the velocities of a tree.
 
+use super::law::RowSource;
+
 /// `u + b + γ r = 0` within bounds, with `u = J v`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TreeRow {
@@ -17,6 +19,8 @@ pub struct TreeRow {
     pub bounds: [f64; 2],
     /// `r` \[N s or N m s\].
     pub impulse: f64,
+    /// What it belongs to.
+    pub source: RowSource,
 }
 
 impl TreeRow {
@@ -77,6 +81,10 @@ pub struct FrictionBlock {
     pub rows: Vec<TreeRow>,
     /// Largest norm of the impulses \[N s or N m s\].
     pub bound: f64,
+    /// The link whose joint it is.
+    pub link: usize,
+    /// Degree of freedom of the first row.
+    pub first: usize,
 }
 
 /// Steps of the projected iteration of a block each time it is relaxed.

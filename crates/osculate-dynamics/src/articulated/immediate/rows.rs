@@ -1,5 +1,6 @@
 //! The rows that joints and closures bring to a step.
 
+use super::law::{RowNumbers, RowSource, spring_row};
 use super::row::{FrictionBlock, TreeRow};
 use super::tree::TreeResponse;
 use crate::articulated::closure::closure_rows;
@@ -7,16 +8,10 @@ use crate::articulated::{JointDrive, JointKind, JointLimits};
 use std::ops::Range;
 
 impl TreeResponse<'_> {
-    /// Spring and damper at the end of the step: `b = k g/(h k + d)`, `γ = 1/(h (h k + d))`.
-    fn spring(&self, gap: f64, stiffness: f64, damping: f64) -> (f64, f64) {
-        let whole = self.duration * stiffness + damping;
-        (stiffness * gap / whole, 1.0 / (self.duration * whole))
-    }
-
-    fn dof_row(&self, dof: usize, sign: f64) -> TreeRow {
+    fn dof_row(&self, dof: usize, sign: f64, source: RowSource) -> TreeRow {
         let mut jacobian = vec![0.0; self.free.len()];
         jacobian[dof] = sign;
-        self.row(jacobian)
+        TreeRow { source, ..self.row(jacobian) }
     }
 
     /// Rows of the limits, drives with an effort limit, dry friction of joints with one degree of freedom, and
@@ -28,21 +23,25 @@ impl TreeResponse<'_> {
             let dof = self.model.joint_dofs(i).start;
             let laws = &link.joint.laws;
             if let Some(limits) = &laws.limits {
-                self.push_limits(limits, q, dof, &mut rows);
+                self.push_limits(limits, q, (i, dof), &mut rows);
             }
             if let Some(drive) = laws.drive.as_ref() {
-                rows.extend(self.drive_row(drive, q, dof));
+                rows.extend(self.drive_row(drive, q, (i, dof)));
             }
             let bound = self.friction_bound(i, dof..dof + 1);
             if bound > 0.0 {
-                rows.push(TreeRow { bounds: [-bound, bound], ..self.dof_row(dof, 1.0) });
+                let row = self.dof_row(dof, 1.0, RowSource::Friction { link: i });
+                rows.push(TreeRow { bounds: [-bound, bound], ..row });
             }
         }
-        for closure in self.model.closures() {
-            for row in closure_rows(self.model, &self.at, closure) {
-                let (bias, compliance) = self.spring(row.gap, closure.stiffness, closure.damping);
-                rows.push(TreeRow { bias, compliance, ..self.row(row.jacobian) });
-            }
+        for (index, closure) in self.model.closures().iter().enumerate() {
+            let numbers = [closure.stiffness, closure.damping];
+            let each = closure_rows(self.model, &self.at, closure).into_iter();
+            rows.extend(each.enumerate().map(|(component, row)| {
+                let source = RowSource::Closure { closure: index, component };
+                let RowNumbers { bias, compliance } = spring_row(row.gap, numbers, self.duration);
+                TreeRow { bias, compliance, source, ..self.row(row.jacobian) }
+            }));
         }
         rows
     }
@@ -60,39 +59,46 @@ impl TreeResponse<'_> {
             for part in parts {
                 let bound = self.friction_bound(i, part.clone());
                 if bound > 0.0 {
-                    let rows = part.map(|k| self.dof_row(k, 1.0)).collect();
-                    blocks.push(FrictionBlock { rows, bound });
+                    let source = RowSource::Friction { link: i };
+                    let first = part.start;
+                    let rows = part.map(|k| self.dof_row(k, 1.0, source)).collect();
+                    blocks.push(FrictionBlock { rows, bound, link: i, first });
                 }
             }
         }
         blocks
     }
 
-    fn push_limits(&self, limits: &JointLimits, q: f64, dof: usize, rows: &mut Vec<TreeRow>) {
-        // The row's velocity is that of the distance φ, which an impulse ≥ 0 increases.
-        for (sign, distance) in [(-1.0, limits.upper - q), (1.0, q - limits.lower)] {
+    fn push_limits(
+        &self,
+        limits: &JointLimits,
+        q: f64,
+        (link, dof): (usize, usize),
+        rows: &mut Vec<TreeRow>,
+    ) {
+        // The row's velocity is that of the distance, which an impulse ≥ 0 increases.
+        for (sign, upper) in [(-1.0, true), (1.0, false)] {
+            let (distance, RowNumbers { bias, compliance }) = limits.row(q, upper, self.duration);
             if distance.is_finite() {
-                // Apart, there is no damper: only the end of the step may load the spring.
-                let damping = if distance > 0.0 { 0.0 } else { limits.damping };
-                let (bias, compliance) = self.spring(distance, limits.stiffness, damping);
+                let source =
+                    if upper { RowSource::Upper { link } } else { RowSource::Lower { link } };
                 let bounds = [0.0, f64::INFINITY];
-                rows.push(TreeRow { bias, compliance, bounds, ..self.dof_row(dof, sign) });
+                rows.push(TreeRow { bias, compliance, bounds, ..self.dof_row(dof, sign, source) });
             }
         }
     }
 
     /// A drive that is held by its effort limit; without feedback it has no row, see [`TreeResponse::new`].
-    fn drive_row(&self, drive: &JointDrive, q: f64, dof: usize) -> Option<TreeRow> {
-        let h = self.duration;
-        let slope = h * h * drive.stiffness + h * drive.damping;
-        let limit = drive.effort_limit.filter(|_| slope > 0.0)? * h;
-        let at_rest = drive.demand(q, 0.0) * h;
-        Some(TreeRow {
-            bias: -at_rest / slope,
-            compliance: 1.0 / slope,
-            bounds: [-limit, limit],
-            ..self.dof_row(dof, 1.0)
-        })
+    fn drive_row(
+        &self,
+        drive: &JointDrive,
+        q: f64,
+        (link, dof): (usize, usize),
+    ) -> Option<TreeRow> {
+        let limit = drive.effort_limit? * self.duration;
+        let RowNumbers { bias, compliance } = drive.row(q, self.duration)?;
+        let row = self.dof_row(dof, 1.0, RowSource::Drive { link });
+        Some(TreeRow { bias, compliance, bounds: [-limit, limit], ..row })
     }
 
     /// Largest impulse of dry friction \[N s or N m s\].

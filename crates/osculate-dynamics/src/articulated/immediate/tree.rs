@@ -1,5 +1,6 @@
 //! A tree at the start of a step.
 
+use super::law::RowSource;
 use super::row::TreeRow;
 use crate::articulated::{
     ArticulatedModel, Configuration, JointDrive, MassFactor, ModelError, TreeKinematics, TreePoint,
@@ -101,7 +102,9 @@ impl<'a> TreeResponse<'a> {
         self.factor.solve(&mut response);
         let weight = jacobian.iter().zip(&response).map(|(j, r)| j * r).sum();
         let bounds = [f64::NEG_INFINITY, f64::INFINITY];
-        TreeRow { jacobian, response, weight, bias: 0.0, compliance: 0.0, bounds, impulse: 0.0 }
+        let source = RowSource::Other;
+        let (bias, compliance, impulse) = (0.0, 0.0, 0.0);
+        TreeRow { jacobian, response, weight, bias, compliance, bounds, impulse, source }
     }
 
     /// Solves the rows of joints and closures alone, without contacts: `v⁺` and what the solve took.
@@ -137,7 +140,7 @@ impl<'a> TreeResponse<'a> {
 
 /// What a drive adds to the diagonal, and its force with the velocity held, both without a row of its own.
 fn implicit_drive(drive: &JointDrive, (q, v): (f64, f64), h: f64) -> (f64, f64) {
-    let slope = h * h * drive.stiffness + h * drive.damping;
+    let slope = drive.slope(h);
     match drive.effort_limit {
         None => (slope, drive.demand(q + h * v, v)),
         Some(_) if slope > 0.0 => (0.0, 0.0),

@@ -10,17 +10,17 @@
 //! together.
 
 use super::Linearisation;
-use super::carry::{self, AnchorBar, AnchorState, Memory};
+use super::back::Back;
+use super::carry::AnchorBar;
 use super::free;
-use super::linear::StepLinear;
-use crate::impulse::body::RigidState;
-use crate::impulse::record::StepRecord;
+use super::tree::{LinkFields, Tests, TreeSweep};
+use crate::impulse::tree::{flat_of, padded};
 use crate::sensitivity::Outcome;
 use crate::sensitivity::observe::Observer;
 use nalgebra::{Matrix3, Vector3};
 use osculate_geometry::collider::DIMENSIONS;
 use osculate_geometry::manifold::ContactBar;
-use osculate_math::{se3::Pose, so3};
+use osculate_math::so3;
 
 /// Derivatives by a state.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,6 +29,24 @@ pub(super) struct StateBar {
     pub(super) rotation: Vector3<f64>,
     pub(super) velocity: Vector3<f64>,
     pub(super) angular_velocity: Vector3<f64>,
+}
+
+/// Derivatives below it are none: a motion that is damped away leaves numbers that arithmetic is slow with.
+const NONE: f64 = 1e-200;
+
+/// Takes derivatives to zero that are next to nothing.
+pub(super) fn settle(x: &mut [f64]) {
+    x.iter_mut().filter(|x| x.abs() < NONE).for_each(|x| *x = 0.0);
+}
+
+impl StateBar {
+    fn settle(&mut self) {
+        for x in
+            [&mut self.center, &mut self.rotation, &mut self.velocity, &mut self.angular_velocity]
+        {
+            settle(x.as_mut_slice());
+        }
+    }
 }
 
 /// Derivatives by everything but states and anchors.
@@ -42,6 +60,8 @@ pub(super) struct Total {
     pub(super) friction: Vec<([usize; 2], f64)>,
     pub(super) restitution: Vec<f64>,
     pub(super) torsional_radius: Vec<f64>,
+    pub(super) spin_friction: Vec<f64>,
+    pub(super) rolling_friction: Vec<f64>,
     pub(super) normal: Vec<f64>,
     pub(super) anchor_beta: f64,
     pub(super) gravity: Vector3<f64>,
@@ -58,6 +78,8 @@ impl Total {
             friction: Vec::new(),
             restitution: vec![0.0; bodies],
             torsional_radius: vec![0.0; bodies],
+            spin_friction: vec![0.0; bodies],
+            rolling_friction: vec![0.0; bodies],
             normal: vec![0.0; normal],
             anchor_beta: 0.0,
             gravity: Vector3::zeros(),
@@ -78,14 +100,17 @@ impl Linearisation<'_> {
             earlier: vec![StateBar::default(); bodies],
             anchors: Vec::new(),
             total: Total::new(bodies, parameters.normal.len(), wrenches),
+            tree: TreeSweep::new(&self.source),
             observer: Observer::default(),
             value: 0.0,
+            buffers: Buffers::default(),
         };
         sweep.observe(self.steps.len(), outcome);
         for step in (0..self.steps.len()).rev() {
             sweep.step_back(step);
             sweep.observe(step, outcome);
         }
+        sweep.pull_links(0);
         (sweep.value, sweep.collect())
     }
 }
@@ -100,22 +125,22 @@ pub(super) struct Sweep<'a> {
     /// By the anchors of the step that is next.
     pub(super) anchors: Vec<AnchorBar>,
     pub(super) total: Total,
+    pub(super) tree: Option<TreeSweep<'a>>,
     pub(super) observer: Observer<f64>,
     pub(super) value: f64,
+    buffers: Buffers,
 }
 
-/// What a step is pulled back through.
-pub(super) struct Back<'a> {
-    pub(super) linear: &'a StepLinear,
-    pub(super) record: &'a StepRecord,
-    pub(super) states: &'a [RigidState],
-    pub(super) step: usize,
-    /// `μ` of each unknown.
-    pub(super) rows: Vec<f64>,
-    /// `M⁻¹λ`.
-    pub(super) psi: Vec<Vector3<f64>>,
-    /// By point, normal and gap of each contact.
-    pub(super) contacts: Vec<ContactBar>,
+/// Memory of a step, kept for the next.
+#[derive(Default)]
+struct Buffers {
+    bars: Vec<StateBar>,
+    rows: Vec<f64>,
+    lambda: Vec<Vector3<f64>>,
+    psi: Vec<Vector3<f64>>,
+    contacts: Vec<ContactBar>,
+    impulses: Vec<Vector3<f64>>,
+    changes: Vec<Vector3<f64>>,
 }
 
 impl Sweep<'_> {
@@ -129,7 +154,7 @@ impl Sweep<'_> {
         let motion = states.iter().zip(parameters).map(|(y, p)| y.kinematics(&p.center));
         self.value += self.observer.value(outcome, step, motion);
         for (i, state) in states.iter().enumerate() {
-            let moves = source.system.items[i].unknown.is_some();
+            let moves = source.system.items[i].inertia.is_some();
             let by = self.observer.gradient(outcome, step, i, moves);
             let v = |k: usize| Vector3::new(by[k], by[k + 1], by[k + 2]);
             let arm = state.rotation * parameters[i].center;
@@ -142,48 +167,77 @@ impl Sweep<'_> {
         }
     }
 
+    /// Takes the derivatives by the states of links after `step` steps to those by joints.
+    fn pull_links(&mut self, step: usize) {
+        let source = &self.lin.source;
+        if let (Some(tree), Some(joints), Some(state)) =
+            (&mut self.tree, &source.joints, source.trajectory.joints(step))
+        {
+            let at = joints.kinematics(&state.configuration);
+            tree.pull_links(&at, &state.rates, &mut self.bars);
+        }
+    }
+
     /// From the derivatives by the states after a step to those by the states before it.
     fn step_back(&mut self, step: usize) {
+        self.pull_links(step + 1);
         let source = &self.lin.source;
         let linear = &self.lin.steps[step];
         let record = &source.trajectory.records[step];
         let states = source.trajectory.state(step);
-        let mut bars =
-            std::mem::replace(&mut self.earlier, vec![StateBar::default(); states.len()]);
-        let v = self.velocities(step, &mut bars);
-        let mut rows = vec![0.0; linear.rows.len()];
-        let mut pushed = v.clone();
-        linear.respond(&mut pushed);
-        for (x, column) in rows.iter_mut().zip(&linear.columns) {
-            *x = column.velocity(&pushed);
-        }
+        let mut buffers = std::mem::take(&mut self.buffers);
+        buffers.bars.clear();
+        buffers.bars.resize(states.len(), StateBar::default());
+        let mut bars = std::mem::replace(&mut self.earlier, buffers.bars);
+        let Buffers { mut rows, mut lambda, mut psi, mut contacts, .. } = buffers;
+        self.velocities(step, &mut lambda, &mut bars);
+        psi.clone_from(&lambda);
+        linear.respond(&mut psi);
+        rows.clear();
+        rows.extend(linear.columns.iter().map(|column| column.velocity(&psi)));
         linear.solve_transposed(&mut rows);
-        let mut lambda = v;
         for (row, x) in linear.rows.iter().zip(&rows) {
             row.apply(-x, &mut lambda);
         }
-        let mut psi = lambda.clone();
+        psi.clone_from(&lambda);
         linear.respond(&mut psi);
         let zero = ContactBar { middle: Vector3::zeros(), normal: Vector3::zeros(), gap: 0.0 };
-        let contacts = vec![zero; record.contacts.len()];
-        let mut back = Back { linear, record, states, step, rows, psi, contacts };
-        self.pull_bodies(&back, &lambda, &mut bars);
+        contacts.clear();
+        contacts.resize(record.contacts.len(), zero);
+        let links = linear
+            .tree
+            .as_ref()
+            .map(|tree| LinkFields::new(source, tree, &flat_of(&psi[tree.at..], tree.after.len())));
+        let links = links.unwrap_or_default();
+        let mut back = Back { linear, record, states, step, rows, psi, contacts, links };
+        let moved = (&mut buffers.impulses, &mut buffers.changes);
+        self.pull_bodies(&back, &lambda, moved, &mut bars);
         self.pull_normals(&mut back, &mut bars);
         self.pull_spins(&mut back);
+        self.pull_ellipsoids(&mut back, &mut bars);
         let mut anchors = std::mem::take(&mut self.anchors);
         anchors.resize(record.anchors.len(), AnchorBar::default());
         self.pull_pairs(&mut back, &mut anchors, &mut bars);
         self.pull_anchors(&mut back, &anchors, &mut bars);
+        if let (Some(sweep), Some(tree)) = (&mut self.tree, &linear.tree) {
+            let psi = flat_of(&back.psi[tree.at..], tree.after.len());
+            let tests = Tests { step, psi: &psi };
+            sweep.pull(source, tree, (&mut back, tests), (&mut self.total, &mut bars));
+        }
         self.pull_contacts(&back, &mut bars);
-        self.bars = bars;
+        bars.iter_mut().for_each(StateBar::settle);
+        let Back { rows, psi, contacts, .. } = back;
+        let (impulses, changes) = (buffers.impulses, buffers.changes);
+        let bars = std::mem::replace(&mut self.bars, bars);
+        self.buffers = Buffers { bars, rows, lambda, psi, contacts, impulses, changes };
     }
 
-    /// Pulls positions back; returns the derivatives by the velocities after the step.
-    fn velocities(&mut self, step: usize, bars: &mut [StateBar]) -> Vec<Vector3<f64>> {
+    /// Pulls positions back; `v` becomes the derivatives by the velocities after the step.
+    fn velocities(&mut self, step: usize, v: &mut Vec<Vector3<f64>>, bars: &mut [StateBar]) {
         let source = &self.lin.source;
         let h = source.simulator.durations()[step];
         let after = &self.lin.steps[step].after;
-        let mut v = Vec::with_capacity(after.len());
+        v.clear();
         for ((item, out), bar) in source.system.items.iter().zip(&self.bars).zip(bars) {
             match item.unknown {
                 Some(at) => {
@@ -195,7 +249,8 @@ impl Sweep<'_> {
                     bar.center += out.center;
                     bar.rotation += so3::exp(&turn).tr_mul(&out.rotation);
                 }
-                // A prescribed pose is data; a body at rest has one pose.
+                // A prescribed pose is data; links are pulled to joints; a body at rest has one pose.
+                None if item.link.is_some() => {}
                 None if !item.motion.is_empty() => {}
                 None => {
                     bar.center += out.center;
@@ -203,31 +258,53 @@ impl Sweep<'_> {
                 }
             }
         }
-        v
+        if let (Some(sweep), Some(tree)) = (&mut self.tree, &self.lin.steps[step].tree) {
+            v.extend(padded(&sweep.velocities(tree, h)));
+        }
     }
 
     /// Velocities without contact, and the inertia that impulses meet.
-    fn pull_bodies(&mut self, back: &Back<'_>, lambda: &[Vector3<f64>], bars: &mut [StateBar]) {
+    fn pull_bodies(
+        &mut self,
+        back: &Back<'_>,
+        lambda: &[Vector3<f64>],
+        (impulses, changes): (&mut Vec<Vector3<f64>>, &mut Vec<Vector3<f64>>),
+        bars: &mut [StateBar],
+    ) {
         let source = &self.lin.source;
         let h = source.simulator.durations()[back.step];
-        let mut impulses = vec![Vector3::zeros(); lambda.len()];
+        impulses.clear();
+        impulses.resize(lambda.len(), Vector3::zeros());
         for normal in &back.linear.normals {
             // The row, not the column: what friction adds belongs to the pairs.
-            back.linear.rows[normal.unknown].apply(normal.impulse, &mut impulses);
+            back.linear.rows[normal.unknown].apply(normal.impulse, impulses);
         }
         for pair in &back.linear.pairs {
-            pair.lines[0].apply(pair.impulse.x, &mut impulses);
-            pair.lines[1].apply(pair.impulse.y, &mut impulses);
+            let [s, t] = &pair.directions;
+            let force = s * pair.impulse.x + t * pair.impulse.y;
+            for (body, sign) in pair.bodies.into_iter().zip([1.0, -1.0]) {
+                if let Some(at) = source.system.items[body].unknown {
+                    let arm = pair.point - back.states[body].center;
+                    impulses[at] += force * sign;
+                    impulses[at + 1] += arm.cross(&force) * sign;
+                }
+            }
         }
         for spin in &back.linear.spins {
-            spin.line.apply(spin.impulse, &mut impulses);
+            spin.line.apply(spin.impulse, impulses);
         }
-        let mut changes = impulses.clone();
-        back.linear.respond(&mut changes);
+        for live in &back.linear.ellipsoids {
+            live.apply(impulses);
+        }
+        changes.clone_from(impulses);
+        back.linear.respond(changes);
         for (i, item) in source.system.items.iter().enumerate() {
-            let (Some(at), Some(body)) = (item.unknown, &item.inertia) else { continue };
+            let (Some(at), Some(body), Some(dynamic)) = (item.unknown, &item.inertia, item.dynamic)
+            else {
+                continue;
+            };
             let (state, bar) = (&back.states[i], &mut bars[i]);
-            let wrench = source.wrench(back.step, at / 2);
+            let wrench = source.wrench(back.step, dynamic);
             bar.velocity += lambda[at];
             if item.has_gravity {
                 self.total.gravity += lambda[at] * h;
@@ -250,116 +327,10 @@ impl Sweep<'_> {
             let [a, b] = [psi, change].map(|x| state.rotation.tr_mul(&x));
             self.total.inertia[i] += pulled.inertia - a * b.transpose();
             if let Some(w) =
-                self.total.wrenches.get_mut(back.step * source.system.dynamic() + at / 2)
+                self.total.wrenches.get_mut(back.step * source.system.dynamic() + dynamic)
             {
                 w[0] += lambda[at] * (h / body.mass);
                 w[1] += pulled.torque;
-            }
-        }
-    }
-
-    /// Anchors to contacts, poses and the anchors that they continue.
-    fn pull_anchors(&mut self, back: &mut Back<'_>, anchors: &[AnchorBar], bars: &mut [StateBar]) {
-        let source = &self.lin.source;
-        let mut next = match back.step {
-            0 => Vec::new(),
-            k => vec![AnchorBar::default(); source.trajectory.records[k - 1].anchors.len()],
-        };
-        let mut bars_of_place = anchors.to_vec();
-        for (i, anchor) in back.record.anchors.iter().enumerate() {
-            let (Some(j), true) = (anchor.continues, back.step > 0) else { continue };
-            if anchors[i].displacement == Vector3::zeros() {
-                continue;
-            }
-            let past = &source.trajectory.records[back.step - 1].anchors;
-            let before = source.trajectory.state(back.step - 1);
-            let state = |a: &crate::impulse::AnchorImpulse| AnchorState {
-                position: a.position,
-                normal: a.normal,
-                displacement: a.displacement,
-            };
-            let poses = |s: &[RigidState]| -> [Pose; 2] { anchor.bodies.map(|b| s[b].pose()) };
-            let partner = past[j].partner.filter(|&p| !past[p].released);
-            let memory = Memory {
-                old: state(&past[j]),
-                partner: partner.map(|p| state(&past[p])),
-                before: poses(before),
-                now: poses(back.states),
-                holder: carry::holder_of(&source.system, anchor.bodies),
-            };
-            let moves = anchor.bodies.map(|b| source.system.items[b].unknown.is_some());
-            let bar = memory.pull(&state(anchor), &anchors[i].displacement, moves);
-            bars_of_place[i].position += bar.new[0];
-            bars_of_place[i].normal += bar.new[1];
-            next[j].add(&bar.old);
-            if let Some(p) = partner {
-                next[p].add(&bar.partner);
-            }
-            for (k, body) in anchor.bodies.into_iter().enumerate() {
-                self.earlier[body].center += bar.before[k][0];
-                self.earlier[body].rotation += bar.before[k][1];
-                bars[body].center += bar.now[k][0];
-                bars[body].rotation += bar.now[k][1];
-            }
-        }
-        self.anchors = next;
-        self.pull_places(back, &bars_of_place);
-    }
-
-    /// Places of anchors to the contacts of their regions.
-    fn pull_places(&mut self, back: &mut Back<'_>, bars: &[AnchorBar]) {
-        let source = &self.lin.source;
-        let mut i = 0;
-        while i < bars.len() {
-            let anchor = &back.record.anchors[i];
-            let [from, to] = anchor.contacts;
-            let count = 1 + usize::from(anchor.partner.is_some());
-            let own = &bars[i..i + count];
-            let length = carry::length(&source.system, anchor.bodies);
-            let points: Vec<Vector3<f64>> = back.record.contacts[from..to]
-                .iter()
-                .map(|c| (c.point.point_a + c.point.point_b) * 0.5)
-                .collect();
-            let footprint = source.settings.footprint;
-            let normal = &anchor.normal;
-            let by = carry::pull_places(&points, normal, (length, footprint), own);
-            for (bar, middle) in back.contacts[from..to].iter_mut().zip(&by.points) {
-                bar.middle += middle;
-            }
-            let direct = own.iter().fold(Vector3::zeros(), |sum, b| sum + b.normal);
-            back.contacts[from].normal += by.normal + direct;
-            i += count;
-        }
-    }
-
-    /// Points, normals and gaps to poses and dimensions.
-    fn pull_contacts(&mut self, back: &Back<'_>, bars: &mut [StateBar]) {
-        let source = &self.lin.source;
-        let parameters = &source.parameters.scene.bodies;
-        for (contact, bar) in back.record.contacts.iter().zip(&back.contacts) {
-            if bar.gap == 0.0 && bar.middle == Vector3::zeros() && bar.normal == Vector3::zeros() {
-                continue;
-            }
-            let bodies = contact.bodies;
-            let poses = bodies.map(|b| back.states[b].local_pose(&parameters[b].center));
-            let point = &contact.point;
-            let pulled = contact.contact.pull(poses.each_ref(), point, bar);
-            let middle = (point.point_a + point.point_b) * 0.5;
-            for (k, body) in bodies.into_iter().enumerate() {
-                let twist = &pulled[k];
-                let state = &back.states[body];
-                bars[body].center += twist.translation;
-                bars[body].rotation +=
-                    twist.rotation + (middle - state.center).cross(&twist.translation);
-                self.total.center[body] -= state.rotation.tr_mul(&twist.translation);
-                if let Some(collider) = &parameters[body].collider {
-                    let arm = middle - poses[k].position;
-                    let rotation = &state.rotation;
-                    let by = contact.contact.pull_dimensions(k, collider, rotation, &arm, twist);
-                    for (sum, d) in self.total.dimensions[body].iter_mut().zip(by) {
-                        *sum += d;
-                    }
-                }
             }
         }
     }

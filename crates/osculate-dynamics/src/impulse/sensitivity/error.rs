@@ -76,6 +76,14 @@ pub enum ImpulseGradientError {
         /// By how much \[rad\].
         angle: f64,
     },
+    /// A mass matrix is not positive definite.
+    #[error("step {step}: {source}")]
+    Tree {
+        /// Index of the step, from 0.
+        step: usize,
+        /// What is wrong.
+        source: crate::articulated::ModelError,
+    },
     /// A roll-out failed.
     #[error(transparent)]
     Run(#[from] ImpulseRunError),

@@ -21,49 +21,58 @@ const SINGULAR: f64 = 1e-11;
 pub(crate) struct Factor {
     n: usize,
     rank: usize,
-    /// `L` below the diagonal, `U` on and above it, row by row.
-    lu: Vec<f64>,
-    rows: Vec<usize>,
-    columns: Vec<usize>,
-    scale: Vec<f64>,
+    /// `L` below the diagonal, `U` on and above it, row by row; then `S`.
+    numbers: Vec<f64>,
+    /// Rows of `P`, then columns of `Q`.
+    order: Vec<usize>,
+}
+
+/// Numbers that fit on the stack.
+const STACK: usize = 32;
+
+/// Calls `f` with `n` zeros.
+pub(crate) fn with_buffer<R>(n: usize, f: impl FnOnce(&mut [f64]) -> R) -> R {
+    if n <= STACK { f(&mut [0.0; STACK][..n]) } else { f(&mut vec![0.0; n]) }
 }
 
 impl Factor {
+    /// Zeros for a matrix row by row, with room for more.
+    pub(crate) fn matrix(n: usize) -> Vec<f64> {
+        let mut numbers = Vec::with_capacity(n * n + n);
+        numbers.resize(n * n, 0.0);
+        numbers
+    }
+
     /// Factors of a matrix given row by row, with a positive diagonal.
     ///
-    /// * `symmetric`: it is positive semidefinite, and its largest entry on the diagonal.
-    pub(crate) fn new(mut a: Vec<f64>, n: usize, symmetric: bool) -> Self {
-        let scale: Vec<f64> = (0..n)
-            .map(|i| if a[i * n + i] > 0.0 { a[i * n + i].sqrt().recip() } else { 1.0 })
-            .collect();
+    /// * `symmetric`: it is positive semidefinite, so its largest entry is on the diagonal; only what is on and above it is read.
+    pub(crate) fn new(mut numbers: Vec<f64>, n: usize, symmetric: bool) -> Self {
         for i in 0..n {
-            for j in 0..n {
-                a[i * n + j] *= scale[i] * scale[j];
-            }
+            let x = numbers[i * n + i];
+            numbers.push(if x > 0.0 { x.sqrt().recip() } else { 1.0 });
         }
-        let (mut rows, mut columns): (Vec<_>, Vec<_>) = ((0..n).collect(), (0..n).collect());
-        let (mut rank, mut first) = (0, 0.0);
-        while rank < n {
-            let k = rank;
-            let (pivot, p, q) = largest(&a, n, k, symmetric);
-            if k == 0 {
-                first = pivot;
-            }
-            if pivot <= SINGULAR * first || pivot <= 0.0 {
-                break;
-            }
-            swap_rows(&mut a, n, k, p);
-            rows.swap(k, p);
-            if q != k {
-                for row in a.chunks_exact_mut(n) {
-                    row.swap(k, q);
-                }
-                columns.swap(k, q);
-            }
-            eliminate(&mut a, n, k);
-            rank += 1;
+        let (a, scale) = numbers.split_at_mut(n * n);
+        for (row, own) in a.chunks_exact_mut(n.max(1)).zip(&*scale) {
+            row.iter_mut().zip(&*scale).for_each(|(x, s)| *x *= own * s);
         }
-        Self { n, rank, lu: a, rows, columns, scale }
+        let mut order = Vec::with_capacity(2 * n);
+        order.extend((0..n).chain(0..n));
+        let (rows, columns) = order.split_at_mut(n);
+        let rank = if symmetric {
+            let rank = eliminate_symmetric(a, n, rows);
+            columns.copy_from_slice(rows);
+            rank
+        } else {
+            eliminate_whole(a, n, (rows, columns))
+        };
+        Self { n, rank, numbers, order }
+    }
+
+    /// `LU`, `S`, `P` and `Q`.
+    fn parts(&self) -> (&[f64], &[f64], &[usize], &[usize]) {
+        let (lu, scale) = self.numbers.split_at(self.n * self.n);
+        let (rows, columns) = self.order.split_at(self.n);
+        (lu, scale, rows, columns)
     }
 
     /// How many rows are independent.
@@ -73,49 +82,52 @@ impl Factor {
 
     /// `x ← A⁻ x`.
     pub(crate) fn solve(&self, x: &mut [f64]) {
-        let (n, r, a) = (self.n, self.rank, &self.lu);
-        let mut y: Vec<f64> = self.rows[..r].iter().map(|&i| x[i] * self.scale[i]).collect();
-        for i in 0..r {
-            for j in 0..i {
-                y[i] -= a[i * n + j] * y[j];
+        let (n, r) = (self.n, self.rank);
+        let (a, scale, rows, columns) = self.parts();
+        with_buffer(r, |y| {
+            y.iter_mut().zip(rows).for_each(|(y, &i)| *y = x[i] * scale[i]);
+            for i in 0..r {
+                for j in 0..i {
+                    y[i] -= a[i * n + j] * y[j];
+                }
             }
-        }
-        for i in (0..r).rev() {
-            for j in i + 1..r {
-                y[i] -= a[i * n + j] * y[j];
+            for i in (0..r).rev() {
+                for j in i + 1..r {
+                    y[i] -= a[i * n + j] * y[j];
+                }
+                y[i] /= a[i * n + i];
             }
-            y[i] /= a[i * n + i];
-        }
-        x.fill(0.0);
-        for (&j, y) in self.columns.iter().zip(&y) {
-            x[j] = y * self.scale[j];
-        }
+            x.fill(0.0);
+            y.iter().zip(columns).for_each(|(y, &j)| x[j] = y * scale[j]);
+        });
     }
 
     /// `x ← (A⁻)ᵀ x`.
     pub(crate) fn solve_transposed(&self, x: &mut [f64]) {
-        let (n, r, a) = (self.n, self.rank, &self.lu);
-        let mut y: Vec<f64> = self.columns[..r].iter().map(|&j| x[j] * self.scale[j]).collect();
-        for i in 0..r {
-            y[i] /= a[i * n + i];
-            for j in i + 1..r {
-                y[j] -= a[i * n + j] * y[i];
+        let (n, r) = (self.n, self.rank);
+        let (a, scale, rows, columns) = self.parts();
+        with_buffer(r, |y| {
+            y.iter_mut().zip(columns).for_each(|(y, &j)| *y = x[j] * scale[j]);
+            for i in 0..r {
+                y[i] /= a[i * n + i];
+                for j in i + 1..r {
+                    y[j] -= a[i * n + j] * y[i];
+                }
             }
-        }
-        for i in (0..r).rev() {
-            for j in 0..i {
-                y[j] -= a[i * n + j] * y[i];
+            for i in (0..r).rev() {
+                for j in 0..i {
+                    y[j] -= a[i * n + j] * y[i];
+                }
             }
-        }
-        x.fill(0.0);
-        for (&i, y) in self.rows.iter().zip(&y) {
-            x[i] = y * self.scale[i];
-        }
+            x.fill(0.0);
+            y.iter().zip(rows).for_each(|(y, &i)| x[i] = y * scale[i]);
+        });
     }
 
     /// A basis of the vectors that the matrix takes to zero.
     pub(crate) fn null_vectors(&self) -> Vec<Vec<f64>> {
-        let (n, r, a) = (self.n, self.rank, &self.lu);
+        let (n, r) = (self.n, self.rank);
+        let (a, scale, _, columns) = self.parts();
         let vector = |free: usize| {
             let mut y: Vec<f64> = (0..r).map(|i| -a[i * n + free]).collect();
             for i in (0..r).rev() {
@@ -125,28 +137,88 @@ impl Factor {
                 y[i] /= a[i * n + i];
             }
             let mut x = vec![0.0; n];
-            for (&j, y) in self.columns.iter().zip(&y) {
-                x[j] = y * self.scale[j];
+            for (&j, y) in columns.iter().zip(&y) {
+                x[j] = y * scale[j];
             }
-            x[self.columns[free]] = self.scale[self.columns[free]];
+            x[columns[free]] = scale[columns[free]];
             x
         };
         (r..n).map(vector).collect()
     }
 }
 
-/// The largest entry at or beyond `(k, k)`, the first of equal ones.
-fn largest(a: &[f64], n: usize, k: usize, symmetric: bool) -> (f64, usize, usize) {
-    let mut best = (0.0, k, k);
-    if symmetric {
-        for i in k..n {
-            let x = a[i * n + i];
-            if x > best.0 {
-                best = (x, i, i);
+/// Complete pivoting; returns the rank.
+fn eliminate_whole(
+    a: &mut [f64],
+    n: usize,
+    (rows, columns): (&mut [usize], &mut [usize]),
+) -> usize {
+    let mut least = 0.0;
+    for k in 0..n {
+        let (pivot, p, q) = largest(a, n, k);
+        if k == 0 {
+            least = SINGULAR * pivot;
+        }
+        if pivot <= least {
+            return k;
+        }
+        swap_rows(a, n, k, p);
+        rows.swap(k, p);
+        if q != k {
+            a.chunks_exact_mut(n).for_each(|row| row.swap(k, q));
+            columns.swap(k, q);
+        }
+        let (head, tail) = a.split_at_mut((k + 1) * n);
+        let pivot = &head[k * n..];
+        for row in tail.chunks_exact_mut(n) {
+            let factor = row[k] / pivot[k];
+            row[k] = factor;
+            for (x, p) in row[k + 1..].iter_mut().zip(&pivot[k + 1..]) {
+                *x -= factor * p;
             }
         }
-        return best;
     }
+    n
+}
+
+/// Pivots from the diagonal; what is below it is written, not read. Returns the rank.
+fn eliminate_symmetric(a: &mut [f64], n: usize, rows: &mut [usize]) -> usize {
+    let mut least = 0.0;
+    for k in 0..n {
+        let mut p = k;
+        for i in k + 1..n {
+            if a[i * n + i] > a[p * n + p] {
+                p = i;
+            }
+        }
+        let pivot = a[p * n + p];
+        if k == 0 {
+            least = SINGULAR * pivot;
+        }
+        if pivot <= least {
+            return k;
+        }
+        swap_symmetric(a, n, k, p);
+        rows.swap(k, p);
+        let (head, tail) = a.split_at_mut((k + 1) * n);
+        let own = &head[k * n..];
+        for (i, row) in (k + 1..n).zip(tail.chunks_exact_mut(n)) {
+            let factor = own[i] / pivot;
+            row[k] = factor;
+            // Bodies that do not touch each other leave zeros.
+            if factor != 0.0 {
+                for (x, u) in row[i..].iter_mut().zip(&own[i..]) {
+                    *x -= factor * u;
+                }
+            }
+        }
+    }
+    n
+}
+
+/// The largest entry at or beyond `(k, k)`, the first of equal ones.
+fn largest(a: &[f64], n: usize, k: usize) -> (f64, usize, usize) {
+    let mut best = (0.0, k, k);
     for i in k..n {
         for (j, x) in a[i * n..(i + 1) * n].iter().enumerate().skip(k) {
             if x.abs() > best.0 {
@@ -164,15 +236,22 @@ fn swap_rows(a: &mut [f64], n: usize, i: usize, j: usize) {
     }
 }
 
-fn eliminate(a: &mut [f64], n: usize, k: usize) {
-    let (head, tail) = a.split_at_mut((k + 1) * n);
-    let pivot = &head[k * n..];
-    for row in tail.chunks_exact_mut(n) {
-        let factor = row[k] / pivot[k];
-        row[k] = factor;
-        for (x, p) in row[k + 1..].iter_mut().zip(&pivot[k + 1..]) {
-            *x -= factor * p;
-        }
+/// Swaps rows and columns `k < p` of a symmetric matrix of which what is on and above the diagonal is stored, and of the factors
+/// left of and above `k`.
+fn swap_symmetric(a: &mut [f64], n: usize, k: usize, p: usize) {
+    if k == p {
+        return;
+    }
+    for j in 0..k {
+        a.swap(k * n + j, p * n + j);
+        a.swap(j * n + k, j * n + p);
+    }
+    a.swap(k * n + k, p * n + p);
+    for j in k + 1..p {
+        a.swap(k * n + j, j * n + p);
+    }
+    for j in p + 1..n {
+        a.swap(k * n + j, p * n + j);
     }
 }
 

@@ -3,6 +3,7 @@
 use super::ImpulseLayout;
 use super::adjoint::Sweep;
 use super::parameters::{ImpulsePlace, replaced};
+use super::tree::TreeSweep;
 use crate::layout::{INERTIA, Place as ScenePlace};
 use osculate_math::Jet;
 
@@ -37,11 +38,17 @@ impl Sweep<'_> {
             ImpulsePlace::Scene(_, place) => self.at(place, &friction, &overrides),
             ImpulsePlace::Restitution(b) => self.total.restitution[b],
             ImpulsePlace::TorsionalRadius(b) => self.total.torsional_radius[b],
+            ImpulsePlace::SpinFriction(b) => self.total.spin_friction[b],
+            ImpulsePlace::RollingFriction(b) => self.total.rolling_friction[b],
             ImpulsePlace::Normal(j) => self.total.normal[j],
             ImpulsePlace::AnchorBeta => self.total.anchor_beta,
             ImpulsePlace::FrictionScale => scale,
         };
         (0..layout.len()).map(at).collect()
+    }
+
+    fn joint(&self, get: impl Fn(&TreeSweep<'_>) -> f64) -> f64 {
+        self.tree.as_ref().map_or(0.0, get)
     }
 
     fn at(&self, place: ScenePlace, friction: &[f64], overrides: &[f64]) -> f64 {
@@ -53,7 +60,12 @@ impl Sweep<'_> {
             ScenePlace::Dimension(b, j) => total.dimensions[b][j],
             ScenePlace::Mass(b) => total.mass[b],
             ScenePlace::Center(b, k) => {
-                (total.center[b] + body(b).rotation.tr_mul(&bars[b].center))[k]
+                let joints = self.lin.source.joints.as_ref();
+                let link = joints.and_then(|j| j.bodies.iter().position(|&x| x == b));
+                match link {
+                    Some(link) => total.center[b][k] + self.joint(|s| s.total.centers[link][k]),
+                    None => (total.center[b] + body(b).rotation.tr_mul(&bars[b].center))[k],
+                }
             }
             ScenePlace::Inertia(b, j) => {
                 let (r, c, _) = INERTIA[j];
@@ -70,6 +82,17 @@ impl Sweep<'_> {
             ScenePlace::Gravity(k) => total.gravity[k],
             ScenePlace::Force(i, k) => total.wrenches[i][0][k],
             ScenePlace::Torque(i, k) => total.wrenches[i][1][k],
+            ScenePlace::JointNumber(i, j) => self.joint(|s| s.total.terms.numbers[i][j]),
+            ScenePlace::Placement(i, k) => self.joint(|s| s.total.placements[i][k]),
+            ScenePlace::Offset(i, k) => self.joint(|s| s.total.offsets[i][k]),
+            ScenePlace::JointPosition(k) => self.joint(|s| s.bar.position[k]),
+            ScenePlace::JointRate(k) => self.joint(|s| s.bar.rate[k]),
+            ScenePlace::Effort(i) => self.joint(|s| s.total.terms.efforts[i]),
+            ScenePlace::Target(i) => self.joint(|s| s.total.terms.targets[i]),
+            ScenePlace::Closure(i, j) => self.joint(|s| s.total.closures[i].numbers[j]),
+            ScenePlace::ClosureFrame(i, side, k) => {
+                self.joint(|s| s.total.closures[i].frames[side][k])
+            }
             // Not of this model: the layout does not list them.
             _ => 0.0,
         }

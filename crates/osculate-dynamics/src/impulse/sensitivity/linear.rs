@@ -10,19 +10,18 @@
 //! A = R M⁻¹C + diag(γ, 0, α),      A dx = −e − R dv₀
 //! ```
 //!
-//! `A` is symmetric where nothing slides. Bodies that do not touch, directly or through others, have matrices of their own.
+//! `A` is symmetric where nothing slides. Bodies that do not touch, directly or through others, have matrices of their own. Spin and
+//! rolling on one ellipsoid are in [`super::ellipsoid`], the rows of joints in [`super::tree`]; to a tree `M` is `Ĥ`.
 
+use super::ellipsoid::LiveEllipsoid;
 use super::error::ImpulseGradientError;
-use super::factor::Factor;
-use super::line::Line;
-use super::parameters::ImpulseParameters;
+use super::factor::{Factor, with_buffer};
+use super::line::{Line, LineSide};
+use super::source::Source;
+use super::tree::TreeStep;
+use crate::OnFailure;
 use crate::impulse::body::RigidState;
-use crate::impulse::build::Builder;
-use crate::impulse::settings::ImpulseSettings;
-use crate::impulse::simulate::{ImpulseSimulator, ImpulseTrajectory};
-use crate::impulse::system::System;
-use crate::impulse::tree::Trees;
-use crate::{OnFailure, Wrench};
+use crate::impulse::tree::{flat_of, padded};
 use nalgebra::{Matrix3, Vector2, Vector3};
 
 /// Effect on the velocity of impulses without effect on the rows, below which it counts as none \[–\].
@@ -47,8 +46,8 @@ pub(super) struct LiveNormal {
 pub(super) enum Friction {
     /// Two unknowns.
     Stick,
-    /// One unknown, across `along` = x̂.
-    Slide { along: Vector2<f64> },
+    /// One unknown, across `along` = x̂; `α` \[1/kg\].
+    Slide { along: Vector2<f64>, alpha: f64 },
     /// Its disk is a point, which it leaves along `along`, or not at all; no unknown.
     Empty { along: Vector2<f64> },
 }
@@ -68,20 +67,20 @@ pub(super) struct LivePair {
     pub(super) point: Vector3<f64>,
     pub(super) normal: Vector3<f64>,
     pub(super) directions: [Vector3<f64>; 2],
-    pub(super) lines: [Line; 2],
     /// `r_T` \[N s\].
     pub(super) impulse: Vector2<f64>,
     pub(super) friction: Friction,
     /// `Σ r_N` \[N s\].
     pub(super) load: f64,
+    /// `ρ` for each unit of the load \[–\].
+    pub(super) share: f64,
     /// Of how many pairs that share the load it is one.
     pub(super) parts: f64,
     /// `β/h` times the displacement is its bias.
     pub(super) displacement: Vector3<f64>,
-    /// Place of its first unknown.
+    /// Place of its first unknown, and of a normal whose load it shares.
     pub(super) unknown: usize,
-    /// `|‖A⁻¹b‖ − ρ|/ρ` where it sticks, `α/α + tr A` where it slides: how far it is from the other \[–\].
-    pub(super) margin: f64,
+    pub(super) normal_unknown: usize,
 }
 
 /// Spin friction of a region that does not slide as a whole.
@@ -98,6 +97,8 @@ pub(super) struct LiveSpin {
     /// `r` \[m\] and what it multiplies, `μ N − Σ‖r_T‖` \[N s\].
     pub(super) radius: f64,
     pub(super) budget: f64,
+    /// A normal whose load it shares.
+    pub(super) normal_unknown: usize,
     /// How the budget grows with `μ`: `N`, less the part of what slides \[N s\].
     pub(super) by_friction: f64,
 }
@@ -110,172 +111,101 @@ struct Island {
 }
 
 /// A step, linearised.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct StepLinear {
     pub(super) normals: Vec<LiveNormal>,
     pub(super) pairs: Vec<LivePair>,
     pub(super) spins: Vec<LiveSpin>,
+    pub(super) ellipsoids: Vec<LiveEllipsoid>,
+    pub(super) tree: Option<TreeStep>,
     /// Row and column of each unknown.
     pub(super) rows: Vec<Line>,
     pub(super) columns: Vec<Line>,
     islands: Vec<Island>,
-    /// `1/m` and `I⁻¹` in the world of each moving body.
-    inverse: Vec<(f64, Matrix3<f64>)>,
-    /// Velocities after the step.
+    /// `1/m` and `I⁻¹` in the world of each free body.
+    pub(super) inverse: Vec<(f64, Matrix3<f64>)>,
+    /// Velocities after the step: of the free bodies, then of the tree.
     pub(super) after: Vec<Vector3<f64>>,
-    /// Velocities of bodies that follow prescribed poses.
+    /// Velocities of bodies that follow prescribed poses; empty where there is none.
     pub(super) prescribed: Vec<[Vector3<f64>; 2]>,
-    /// Distances of contacts from a change of state, see [`super::switches`].
-    pub(super) openings: Vec<(usize, f64)>,
-}
-
-/// What steps are linearised from.
-pub(super) struct Source<'a> {
-    pub(super) simulator: &'a ImpulseSimulator,
-    pub(super) parameters: &'a ImpulseParameters,
-    pub(super) trajectory: &'a ImpulseTrajectory,
-    pub(super) system: System,
-    pub(super) settings: ImpulseSettings,
-    pub(super) on_indeterminate: OnFailure,
-}
-
-impl Source<'_> {
-    pub(super) fn wrench(&self, step: usize, body: usize) -> Wrench {
-        let dynamic = self.system.dynamic();
-        let wrenches = &self.parameters.scene.wrenches;
-        wrenches.get(step * dynamic + body).copied().unwrap_or_else(Wrench::zero)
-    }
-
-    /// Velocities at the start of a step and without contact.
-    fn velocities(&self, step: usize) -> Result<[Vec<Vector3<f64>>; 2], ImpulseGradientError> {
-        let h = self.simulator.durations()[step];
-        let (mut start, mut free) = (Vec::new(), Vec::new());
-        for (item, state) in self.system.items.iter().zip(self.trajectory.state(step)) {
-            let (Some(inertia), Some(at)) = (&item.inertia, item.unknown) else { continue };
-            let wrench = self.wrench(step, at / 2);
-            let gravity = if item.has_gravity { self.system.gravity } else { Vector3::zeros() };
-            let forces = [wrench.force + gravity * inertia.mass, wrench.torque];
-            let gyroscopic = self.settings.gyroscopic;
-            let v = inertia.free_velocity(state, &forces, h, gyroscopic);
-            start.extend([state.velocity, state.angular_velocity]);
-            free.extend(
-                v.map_err(|e| ImpulseGradientError::TurnsTooFast { step, angle: e.angle })?,
-            );
-        }
-        Ok([start, free])
-    }
-
-    /// Linearises a step.
-    pub(super) fn linearise(&self, step: usize) -> Result<StepLinear, ImpulseGradientError> {
-        let record = &self.trajectory.records[step];
-        let stats = &record.stats;
-        if !stats.converged {
-            let (residual, tolerance) = (stats.residual, stats.tolerance);
-            return Err(ImpulseGradientError::NotConverged { step, residual, tolerance });
-        }
-        let states = self.trajectory.state(step);
-        let duration = self.simulator.durations()[step];
-        let [start, free] = self.velocities(step)?;
-        let inverse = self.system.inverse_inertia(states);
-        let prescribed = self.system.prescribed(states, step, duration);
-        let trees = Trees::default();
-        let builder = Builder {
-            system: &self.system,
-            settings: &self.settings,
-            states,
-            inverse: &inverse,
-            prescribed: &prescribed,
-            trees: (&trees, &[]),
-            velocities: [&start, &free],
-            duration,
-        };
-        let masses = self.system.items.iter().zip(&inverse);
-        let mut linear = StepLinear {
-            normals: Vec::with_capacity(record.contacts.len()),
-            pairs: Vec::with_capacity(record.contacts.len()),
-            spins: Vec::new(),
-            rows: Vec::with_capacity(3 * record.contacts.len()),
-            columns: Vec::with_capacity(3 * record.contacts.len()),
-            islands: Vec::new(),
-            inverse: masses.filter_map(|(i, w)| i.inertia.map(|m| (m.mass.recip(), *w))).collect(),
-            after: after(&self.system, self.trajectory.state(step + 1)),
-            prescribed: Vec::new(),
-            openings: Vec::new(),
-        };
-        let mut diagonal = Vec::with_capacity(3 * record.contacts.len());
-        linear.collect((&builder, record, step), &mut diagonal)?;
-        linear.prescribed = prescribed;
-        linear.factorise(self, step, &diagonal)?;
-        Ok(linear)
-    }
-}
-
-/// Velocities of the moving bodies.
-fn after(system: &System, states: &[RigidState]) -> Vec<Vector3<f64>> {
-    let moving = system.items.iter().zip(states).filter(|(i, _)| i.unknown.is_some());
-    moving.flat_map(|(_, s)| [s.velocity, s.angular_velocity]).collect()
 }
 
 impl StepLinear {
+    /// Without rows, with room for those of contacts.
+    pub(super) fn new(contacts: usize, after: Vec<Vector3<f64>>) -> Self {
+        Self {
+            after,
+            normals: Vec::with_capacity(contacts),
+            pairs: Vec::with_capacity(contacts),
+            rows: Vec::with_capacity(3 * contacts),
+            columns: Vec::with_capacity(3 * contacts),
+            ..Self::default()
+        }
+    }
+
+    /// Velocities of a body that is not solved for.
+    pub(super) fn prescribed(&self, body: usize) -> [Vector3<f64>; 2] {
+        self.prescribed.get(body).copied().unwrap_or([Vector3::zeros(); 2])
+    }
+
     /// `M⁻¹ w`, in place.
     pub(super) fn respond(&self, w: &mut [Vector3<f64>]) {
         for (pair, (mass, inertia)) in w.chunks_exact_mut(2).zip(&self.inverse) {
             pair[0] *= *mass;
             pair[1] = inertia * pair[1];
         }
-    }
-
-    fn response(&self, line: &Line) -> Line {
-        let mut out = *line;
-        for (at, [l, a]) in out.at.iter().zip(&mut out.jacobian) {
-            if let Some(at) = at {
-                let (mass, inertia) = &self.inverse[at / 2];
-                *l *= *mass;
-                *a = inertia * *a;
-            }
+        if let Some(tree) = &self.tree {
+            answer(tree, &mut w[tree.at..]);
         }
-        out
     }
 
     /// Matrices of the islands and their factors.
-    fn factorise(
+    ///
+    /// * `pushed`: memory.
+    pub(super) fn factorise(
         &mut self,
         source: &Source<'_>,
         step: usize,
-        diagonal: &[f64],
+        (diagonal, pushed): (&[f64], &mut Vec<Vector3<f64>>),
     ) -> Result<(), ImpulseGradientError> {
-        let responses: Vec<Line> = self.columns.iter().map(|c| self.response(c)).collect();
-        let mut pushed = vec![Vector3::zeros(); 2 * self.inverse.len()];
+        pushed.clear();
+        pushed.resize(self.after.len(), Vector3::zeros());
         for unknowns in islands(&self.rows, self.inverse.len()) {
             let n = unknowns.len();
-            let mut matrix = vec![0.0; n * n];
-            for (j, &column) in unknowns.iter().enumerate() {
-                responses[column].apply(1.0, &mut pushed);
-                for (i, &row) in unknowns.iter().enumerate() {
-                    matrix[i * n + j] = self.rows[row].velocity(&pushed);
-                }
-                responses[column].clear(&mut pushed);
-                matrix[j * n + j] += diagonal[column];
-            }
             // A symmetric matrix takes to zero only impulses without any effect.
             let slides = self.is_coupled(&unknowns);
+            let mut matrix = Factor::matrix(n);
+            for (j, &column) in unknowns.iter().enumerate() {
+                let answer = self.response(column);
+                answer.apply(1.0, pushed);
+                let rows = if slides { &unknowns[..] } else { &unknowns[..=j] };
+                for (i, &row) in rows.iter().enumerate() {
+                    matrix[i * n + j] = self.rows[row].velocity(pushed);
+                }
+                answer.clear(pushed);
+                matrix[j * n + j] += diagonal[column];
+            }
             let factor = Factor::new(matrix, n, !slides);
             if slides && factor.rank() < n && source.on_indeterminate == OnFailure::Stop {
-                self.check(source, step, (&unknowns, &factor, &responses))?;
+                self.check(source, step, (&unknowns, &factor))?;
             }
             self.islands.push(Island { unknowns, factor });
         }
         Ok(())
     }
 
-    /// Whether a pair slides whose load is among the unknowns.
+    /// `M⁻¹` of a column.
+    fn response(&self, column: usize) -> Line {
+        response(&self.columns[column], &self.inverse, self.tree.as_ref())
+    }
+
+    /// Whether a pair slides whose load is among the unknowns, which ascend.
     fn is_coupled(&self, unknowns: &[usize]) -> bool {
         let slides = |p: &&LivePair| !matches!(p.friction, Friction::Stick);
-        let pairs = self.pairs.iter().filter(slides).map(|p| p.lines[0].at);
-        let spins = self.spins.iter().filter(|s| s.state.is_err()).map(|s| s.line.at);
-        pairs.chain(spins).any(|at| {
-            unknowns.iter().any(|&i| self.rows[i].at.iter().any(|a| a.is_some() && at.contains(a)))
-        })
+        let pairs = self.pairs.iter().filter(slides).map(|p| p.normal_unknown);
+        let spins = self.spins.iter().filter(|s| s.state.is_err()).map(|s| s.normal_unknown);
+        let ellipsoids = self.ellipsoids.iter().filter(|e| e.slides()).map(|e| e.normal_unknown);
+        pairs.chain(spins).chain(ellipsoids).any(|i| unknowns.binary_search(&i).is_ok())
     }
 
     /// Whether impulses without effect on the rows have none on the velocity.
@@ -283,34 +213,40 @@ impl StepLinear {
         &self,
         source: &Source<'_>,
         step: usize,
-        (unknowns, factor, responses): (&[usize], &Factor, &[Line]),
+        (unknowns, factor): (&[usize], &Factor),
     ) -> Result<(), ImpulseGradientError> {
         for null in factor.null_vectors() {
-            let mut v = vec![Vector3::zeros(); 2 * self.inverse.len()];
-            let mut w = v.clone();
+            let mut w = vec![Vector3::zeros(); self.after.len()];
             let (mut parts, mut worst) = (0.0, (0.0, unknowns[0]));
             for (&i, x) in unknowns.iter().zip(&null) {
-                responses[i].apply(*x, &mut v);
                 self.columns[i].apply(*x, &mut w);
-                let part = x.abs() * self.columns[i].dot(&responses[i]).sqrt();
+                let part = x.abs() * self.columns[i].dot(&self.response(i)).sqrt();
                 parts += part;
                 if part > worst.0 {
                     worst = (part, i);
                 }
             }
+            let mut v = w.clone();
+            self.respond(&mut v);
             let energy: f64 = v.iter().zip(&w).map(|(v, w)| v.dot(w)).sum();
             let effect = energy.max(0.0).sqrt() / parts;
             if effect > DETERMINED {
-                let name = |at: Option<usize>| {
-                    let body = source.system.items.iter().position(|i| i.unknown == at);
-                    body.map_or(String::new(), |b| source.simulator.scene().bodies[b].name.clone())
+                let scene = source.simulator.scene();
+                let name = |side: &LineSide| {
+                    let same = |i: &crate::impulse::system::Item| match side {
+                        LineSide::Fixed => i.inertia.is_none(),
+                        LineSide::Free { at, .. } => i.unknown == Some(*at),
+                        LineSide::Tree { .. } => i.link.is_some(),
+                    };
+                    let body = source.system.items.iter().position(same);
+                    body.map_or(String::new(), |b| scene.bodies[b].name.clone())
                 };
                 let normal = self.normals.iter().find(|n| n.unknown == worst.1);
                 let record = &source.trajectory.records[step];
                 let bodies = normal.map(|n| record.contacts[n.contact].bodies);
                 let [first, second] = match bodies {
-                    Some(b) => b.map(|b| source.simulator.scene().bodies[b].name.clone()),
-                    None => self.rows[worst.1].at.map(name),
+                    Some(b) => b.map(|b| scene.bodies[b].name.clone()),
+                    None => self.rows[worst.1].sides.each_ref().map(name),
                 };
                 let allowed = DETERMINED;
                 return Err(ImpulseGradientError::Indeterminate {
@@ -337,11 +273,15 @@ impl StepLinear {
 
     fn each_island(&self, x: &mut [f64], solve: impl Fn(&Factor, &mut [f64])) {
         for island in &self.islands {
-            let mut part: Vec<f64> = island.unknowns.iter().map(|&i| x[i]).collect();
-            solve(&island.factor, &mut part);
-            for (&i, y) in island.unknowns.iter().zip(&part) {
-                x[i] = *y;
+            // All unknowns, in their order.
+            if island.unknowns.len() == x.len() {
+                return solve(&island.factor, x);
             }
+            with_buffer(island.unknowns.len(), |part| {
+                part.iter_mut().zip(&island.unknowns).for_each(|(y, &i)| *y = x[i]);
+                solve(&island.factor, part);
+                part.iter().zip(&island.unknowns).for_each(|(y, &i)| x[i] = *y);
+            });
         }
     }
 
@@ -351,9 +291,48 @@ impl StepLinear {
     }
 }
 
+/// `M⁻¹Jᵀ` of a row.
+pub(super) fn response(
+    line: &Line,
+    inverse: &[(f64, Matrix3<f64>)],
+    tree: Option<&TreeStep>,
+) -> Line {
+    line.map(|side| match side {
+        LineSide::Fixed => {}
+        LineSide::Free { at, jacobian: [l, a] } => {
+            let (mass, inertia) = &inverse[*at / 2];
+            *l *= *mass;
+            *a = inertia * *a;
+        }
+        LineSide::Tree { jacobian, .. } => {
+            if let Some(tree) = tree {
+                answer(tree, jacobian);
+            }
+        }
+    })
+}
+
+/// `Ĥ⁻¹ w` of the tree, in place.
+fn answer(tree: &TreeStep, w: &mut [Vector3<f64>]) {
+    let mut own = flat_of(w, tree.after.len());
+    tree.factor.solve(&mut own);
+    for (w, own) in w.iter_mut().zip(padded(&own)) {
+        *w = own;
+    }
+}
+
 /// Unknowns of bodies that touch, in ascending order.
-fn islands(rows: &[Line], bodies: usize) -> Vec<Vec<usize>> {
-    let mut root: Vec<usize> = (0..bodies).collect();
+///
+/// * `free`: how many free bodies there are; a tree comes after them.
+fn islands(rows: &[Line], free: usize) -> Vec<Vec<usize>> {
+    let place = |side: &LineSide| side.at().map(|at| (at / 2).min(free));
+    // Bodies that all touch each other or the ground through one of them: by far the most common.
+    let mut places = rows.iter().flat_map(|row| &row.sides).filter_map(place);
+    let first = places.next();
+    if places.all(|p| Some(p) == first) {
+        return if rows.is_empty() { Vec::new() } else { vec![(0..rows.len()).collect()] };
+    }
+    let mut root: Vec<usize> = (0..=free).collect();
     fn find(root: &[usize], mut i: usize) -> usize {
         while root[i] != i {
             i = root[i];
@@ -361,15 +340,15 @@ fn islands(rows: &[Line], bodies: usize) -> Vec<Vec<usize>> {
         i
     }
     for row in rows {
-        if let [Some(a), Some(b)] = row.at {
-            let (a, b) = (find(&root, a / 2), find(&root, b / 2));
+        if let [Some(a), Some(b)] = row.sides.each_ref().map(place) {
+            let (a, b) = (find(&root, a), find(&root, b));
             root[a.max(b)] = a.min(b);
         }
     }
     let mut found: Vec<(usize, Vec<usize>)> = Vec::new();
     for (i, row) in rows.iter().enumerate() {
-        let Some(body) = row.at[0].or(row.at[1]) else { continue };
-        let island = find(&root, body / 2);
+        let Some(body) = row.sides.iter().find_map(place) else { continue };
+        let island = find(&root, body);
         match found.iter_mut().find(|(r, _)| *r == island) {
             Some((_, members)) => members.push(i),
             None => found.push((island, vec![i])),

@@ -17,19 +17,27 @@
 //! its circle without slip counts as sticking. [`Linearisation::switches`] tells how near they are.
 
 mod adjoint;
+mod back;
+mod ball;
 mod carry;
 mod collect;
+mod ellipsoid;
 mod error;
 mod factor;
 mod free;
 mod gather;
 mod line;
 mod linear;
+mod lines;
 mod parameters;
 mod path;
+mod pull_places;
 mod pull_rows;
+mod source;
 mod switches;
 mod tangent;
+mod tangent_solve;
+mod tree;
 
 pub use error::ImpulseGradientError;
 pub use parameters::{ImpulseLayout, ImpulseParameterInfo, ImpulseParameters};
@@ -37,11 +45,10 @@ pub use path::ImpulsePath;
 pub use switches::{ImpulseSwitch, SwitchKind};
 
 use super::simulate::{ImpulseSimulator, ImpulseTrajectory};
-use super::system::System;
 use crate::OnFailure;
 use crate::impulse::FrictionMode;
-use linear::{Source, StepLinear};
-use osculate_contact::impulse::Condim;
+use linear::StepLinear;
+use source::Source;
 
 /// A trajectory with every step linearised at its fixed point.
 pub struct Linearisation<'a> {
@@ -91,34 +98,16 @@ impl<'a> Linearisation<'a> {
                 allowed: "0: a number of sweeps is no fixed point",
             });
         }
-        if simulator.scene().articulation.is_some() {
-            return Err(ImpulseGradientError::Unsupported {
-                field: "joint",
-                found: "a scene with joints".into(),
-                allowed: "free bodies: the response of a tree is not differentiated",
-            });
-        }
         let (found, expected) = (trajectory.records.len(), simulator.durations().len());
         let bodies = simulator.scene().bodies.len();
         if found != expected || trajectory.bodies() != bodies {
             let bodies = trajectory.bodies();
             return Err(ImpulseGradientError::Trajectory { found, bodies, expected });
         }
-        let mut system = System::new(simulator.scene(), &parameters.scene)?;
-        for (i, item) in system.items.iter_mut().enumerate() {
-            item.surface.restitution = parameters.restitution[i];
-            item.surface.torsional_radius = parameters.torsional_radius[i];
-            if matches!(item.surface.condim, Condim::Spinning | Condim::Rolling) {
-                return Err(ImpulseGradientError::Unsupported {
-                    field: "condim",
-                    found: item.surface.condim.rows().to_string(),
-                    allowed: "1 or 3: the ellipsoid of spin and rolling is not differentiated",
-                });
-            }
-        }
-        let source =
-            Source { simulator, parameters, trajectory, system, settings, on_indeterminate };
-        let steps: Result<_, _> = (0..expected).map(|k| source.linearise(k)).collect();
+        let source = Source::new(simulator, parameters, trajectory, on_indeterminate)?;
+        let mut scratch = source.scratch()?;
+        let steps: Result<_, _> =
+            (0..expected).map(|k| source.linearise(k, &mut scratch)).collect();
         Ok(Self { steps: steps?, source })
     }
 

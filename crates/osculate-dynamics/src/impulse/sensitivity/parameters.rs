@@ -3,6 +3,7 @@
 //! Bodies, gravity, pairs and wrenches are those of [`Parameters`]; surfaces and the laws of the contact rows are added. Paths:
 //! `cube.mu`, `cube.restitution`, `cube.collider.half_extent_x`, `pair.cube.ground.mu`, `impulse.erp`, `impulse.anchor_beta`, …
 
+use super::ellipsoid;
 use crate::impulse::settings::{ImpulseSettings, NormalLaw};
 use crate::impulse::simulate::{ImpulseRunError, ImpulseSimulator, ImpulseTrajectory};
 use crate::layout::Place;
@@ -19,6 +20,10 @@ pub struct ImpulseParameters<T = f64> {
     pub restitution: Vec<T>,
     /// Radius of spin friction of each body \[m\].
     pub torsional_radius: Vec<T>,
+    /// Coefficients of spin and rolling of each body \[m\]; they act with `condim` 4 and 6.
+    pub spin_friction: Vec<T>,
+    /// See [`ImpulseParameters::spin_friction`].
+    pub rolling_friction: Vec<T>,
     /// Numbers of the normal law, in the order of [`ImpulseParameters::normal_names`].
     pub normal: Vec<T>,
     /// `β` of patch friction \[–\].
@@ -50,6 +55,8 @@ impl ImpulseParameters {
             scene,
             restitution: bodies.iter().map(|b| b.impulse.restitution).collect(),
             torsional_radius: bodies.iter().map(|b| b.impulse.torsional_radius).collect(),
+            spin_friction: bodies.iter().map(|b| b.impulse.spin_friction).collect(),
+            rolling_friction: bodies.iter().map(|b| b.impulse.rolling_friction).collect(),
             normal,
             anchor_beta: settings.anchor_beta,
             friction_scale: settings.friction_scale,
@@ -63,6 +70,8 @@ impl ImpulseParameters {
             scene: self.scene.lift(),
             restitution: all(&self.restitution),
             torsional_radius: all(&self.torsional_radius),
+            spin_friction: all(&self.spin_friction),
+            rolling_friction: all(&self.rolling_friction),
             normal: all(&self.normal),
             anchor_beta: T::from(self.anchor_beta),
             friction_scale: T::from(self.friction_scale),
@@ -78,6 +87,8 @@ impl ImpulseParameters {
         for (i, body) in scene.bodies.iter_mut().enumerate() {
             body.impulse.restitution = self.restitution[i];
             body.impulse.torsional_radius = self.torsional_radius[i];
+            body.impulse.spin_friction = self.spin_friction[i];
+            body.impulse.rolling_friction = self.rolling_friction[i];
         }
         let settings = self.settings(simulator.settings());
         let with = ImpulseSimulator::new(scene, settings, simulator.durations().to_vec())?;
@@ -111,10 +122,24 @@ impl<T: Scalar> ImpulseParameters<T> {
         self.friction_scale * replaced.unwrap_or_else(|| settings.combine.combine(of(a), of(b)))
     }
 
+    /// Which of two bodies has the larger of its numbers, the first at a tie.
+    pub(super) fn larger(&self, of: &[T], [a, b]: [usize; 2]) -> usize {
+        if of[b] > of[a] { b } else { a }
+    }
+
     /// Radius of spin friction of a pair of bodies \[m\]: the larger, the first at a tie.
-    pub(super) fn torsional_radius(&self, [a, b]: [usize; 2]) -> T {
-        let (r, s) = (self.torsional_radius[a], self.torsional_radius[b]);
-        if s > r { s } else { r }
+    pub(super) fn torsional_radius(&self, bodies: [usize; 2]) -> T {
+        self.torsional_radius[self.larger(&self.torsional_radius, bodies)]
+    }
+
+    /// Coefficient of spin of a pair of bodies \[m\], likewise.
+    pub(super) fn spin_friction(&self, bodies: [usize; 2]) -> T {
+        self.spin_friction[self.larger(&self.spin_friction, bodies)]
+    }
+
+    /// Coefficient of rolling of a pair of bodies \[m\], likewise.
+    pub(super) fn rolling_friction(&self, bodies: [usize; 2]) -> T {
+        self.rolling_friction[self.larger(&self.rolling_friction, bodies)]
     }
 
     /// Coefficient of restitution of a pair of bodies \[–\].
@@ -181,6 +206,8 @@ pub(super) enum ImpulsePlace {
     Scene(usize, Place),
     Restitution(usize),
     TorsionalRadius(usize),
+    SpinFriction(usize),
+    RollingFriction(usize),
     Normal(usize),
     AnchorBeta,
     FrictionScale,
@@ -236,6 +263,12 @@ impl ImpulseLayout {
             push(format!("{}.restitution", body.name), "", ImpulsePlace::Restitution(b));
             let path = format!("{}.torsional_radius", body.name);
             push(path, "m", ImpulsePlace::TorsionalRadius(b));
+            if simulator.scene().bodies.iter().any(|b| ellipsoid::has(b.impulse.condim)) {
+                let path = format!("{}.spin_friction", body.name);
+                push(path, "m", ImpulsePlace::SpinFriction(b));
+                let path = format!("{}.rolling_friction", body.name);
+                push(path, "m", ImpulsePlace::RollingFriction(b));
+            }
         }
         let names = ImpulseParameters::<f64>::normal_names(&simulator.settings().normal);
         for (j, (name, unit)) in names.iter().enumerate() {
@@ -277,6 +310,8 @@ impl ImpulseLayout {
             ImpulsePlace::Scene(i, _) => base[i],
             ImpulsePlace::Restitution(b) => parameters.restitution[b],
             ImpulsePlace::TorsionalRadius(b) => parameters.torsional_radius[b],
+            ImpulsePlace::SpinFriction(b) => parameters.spin_friction[b],
+            ImpulsePlace::RollingFriction(b) => parameters.rolling_friction[b],
             ImpulsePlace::Normal(j) => parameters.normal[j],
             ImpulsePlace::AnchorBeta => parameters.anchor_beta,
             ImpulsePlace::FrictionScale => parameters.friction_scale,
@@ -290,6 +325,8 @@ impl ImpulseLayout {
             ImpulsePlace::Scene(i, _) => self.base.add(&mut parameters.scene, i, x),
             ImpulsePlace::Restitution(b) => parameters.restitution[b] += x,
             ImpulsePlace::TorsionalRadius(b) => parameters.torsional_radius[b] += x,
+            ImpulsePlace::SpinFriction(b) => parameters.spin_friction[b] += x,
+            ImpulsePlace::RollingFriction(b) => parameters.rolling_friction[b] += x,
             ImpulsePlace::Normal(j) => parameters.normal[j] += x,
             ImpulsePlace::AnchorBeta => parameters.anchor_beta += x,
             ImpulsePlace::FrictionScale => parameters.friction_scale += x,

@@ -1,46 +1,48 @@
 //! Pullback of the rows of a step, to points, normals and gaps of contacts, to anchors and to the numbers of the laws.
 
-use super::Linearisation;
-use super::adjoint::{Back, StateBar, Sweep};
+use super::adjoint::{StateBar, Sweep};
+use super::back::{Back, Field};
 use super::carry::AnchorBar;
-use super::linear::{Friction, LivePair, Place, StepLinear};
-use crate::impulse::body::RigidState;
+use super::linear::{Friction, LivePair, Place};
 use nalgebra::{Vector2, Vector3};
 use osculate_contact::impulse::normal::NormalRow;
 use osculate_math::Jet;
 
 impl Sweep<'_> {
-    /// Derivative of `Λ·w_p(v)`: returns those by point and by the direction's own change, adds those by the centres.
-    fn pull_velocity(
+    /// Derivative of `Λ·w_p(v)`: returns that by the point, adds those by the centres and by the columns of links.
+    pub(super) fn pull_velocity(
         &self,
-        bodies: [usize; 2],
+        back: &mut Back<'_>,
+        (bodies, p): ([usize; 2], &Vector3<f64>),
         covector: &Vector3<f64>,
-        (linear, v): (&StepLinear, Twists<'_>),
+        field: Field,
         bars: &mut [StateBar],
     ) -> Vector3<f64> {
+        let source = &self.lin.source;
         let mut by_point = Vector3::zeros();
         for (body, sign) in bodies.into_iter().zip([1.0, -1.0]) {
-            let [_, w] = twist(self.lin, linear, v, body);
+            let [_, w] = back.twist(source, body, field);
             let by = covector.cross(&w) * sign;
             by_point += by;
             bars[body].center -= by;
+            let force = covector * sign;
+            let arm = p - back.states[body].center;
+            back.charge(source, body, field, [force, arm.cross(&force)]);
         }
         by_point
     }
 
-    /// Relative velocity at a point.
-    fn relative(
+    /// The same of a covector on the relative angular velocity.
+    pub(super) fn pull_spin(
         &self,
-        back: &Back<'_>,
+        back: &mut Back<'_>,
         bodies: [usize; 2],
-        p: &Vector3<f64>,
-        v: Twists<'_>,
-    ) -> Vector3<f64> {
-        let [a, b] = bodies.map(|i| {
-            let [l, w] = twist(self.lin, back.linear, v, i);
-            l + w.cross(&(p - back.states[i].center))
-        });
-        a - b
+        covector: &Vector3<f64>,
+        field: Field,
+    ) {
+        for (body, sign) in bodies.into_iter().zip([1.0, -1.0]) {
+            back.charge(&self.lin.source, body, field, [Vector3::zeros(), covector * sign]);
+        }
     }
 
     pub(super) fn pull_normals(&mut self, back: &mut Back<'_>, bars: &mut [StateBar]) {
@@ -52,23 +54,19 @@ impl Sweep<'_> {
             let mu = back.rows[normal.unknown];
             let mut middle = Vector3::zeros();
             let mut by_normal = Vector3::zeros();
-            let factors = [
-                (normal.impulse, Twists::Change(&back.psi)),
-                (-mu, Twists::After(&back.linear.after)),
-            ];
-            for (factor, v) in factors {
-                middle += self.pull_velocity(bodies, &(n * factor), (back.linear, v), bars);
-                by_normal += self.relative(back, bodies, &p, v) * factor;
+            for (factor, field) in [(normal.impulse, Field::Change), (-mu, Field::After)] {
+                middle += self.pull_velocity(back, (bodies, &p), &(n * factor), field, bars);
+                by_normal += back.relative(source, bodies, &p, field) * factor;
             }
             let by_row = self.row(contact.point.gap, h);
             let mut gap = 0.0;
             if let Some(approach) = normal.rebound {
                 let factor = -mu * source.parameters.restitution(bodies);
-                let v = Twists::Start(back.states);
-                middle += self.pull_velocity(bodies, &(n * factor), (back.linear, v), bars);
-                by_normal += self.relative(back, bodies, &p, v) * factor;
+                let field = Field::Start;
+                middle += self.pull_velocity(back, (bodies, &p), &(n * factor), field, bars);
+                by_normal += back.relative(source, bodies, &p, field) * factor;
                 for (body, sign) in bodies.into_iter().zip([factor, -factor]) {
-                    if source.system.items[body].unknown.is_some() {
+                    if source.system.items[body].inertia.is_some() {
                         bars[body].velocity += n * sign;
                         let arm = p - back.states[body].center;
                         bars[body].angular_velocity += arm.cross(&n) * sign;
@@ -113,7 +111,7 @@ impl Sweep<'_> {
                 Friction::Stick => {
                     Vector2::new(back.rows[pair.unknown], back.rows[pair.unknown + 1])
                 }
-                Friction::Slide { along } => {
+                Friction::Slide { along, .. } => {
                     Vector2::new(-along.y, along.x) * back.rows[pair.unknown]
                 }
                 Friction::Empty { .. } => Vector2::zeros(),
@@ -122,12 +120,11 @@ impl Sweep<'_> {
             let (f, lambda) = (world(&pair.impulse), world(&mu));
             let (mut middle, mut normal) = (Vector3::zeros(), Vector3::zeros());
             let n = &pair.normal;
-            let factors =
-                [(f, Twists::Change(&back.psi)), (-lambda, Twists::After(&back.linear.after))];
-            for (covector, v) in factors {
-                middle += self.pull_velocity(pair.bodies, &covector, (back.linear, v), bars);
+            for (covector, field) in [(f, Field::Change), (-lambda, Field::After)] {
+                let at = (pair.bodies, &pair.point);
+                middle += self.pull_velocity(back, at, &covector, field, bars);
                 // dt = −n (t·dn)
-                let u = self.relative(back, pair.bodies, &pair.point, v);
+                let u = back.relative(&self.lin.source, pair.bodies, &pair.point, field);
                 normal -= covector * n.dot(&u);
             }
             self.pull_share(back, pair);
@@ -149,14 +146,16 @@ impl Sweep<'_> {
 
     /// By the coefficient of friction; exactly nothing where it sticks.
     fn pull_share(&mut self, back: &Back<'_>, pair: &LivePair) {
-        let (Friction::Slide { along } | Friction::Empty { along }) = pair.friction else { return };
-        let slip =
-            Vector2::new(pair.lines[0].velocity(&back.psi), pair.lines[1].velocity(&back.psi));
+        let (Friction::Slide { along, .. } | Friction::Empty { along }) = pair.friction else {
+            return;
+        };
+        let u = back.relative(&self.lin.source, pair.bodies, &pair.point, Field::Change);
+        let slip = Vector2::new(pair.directions[0].dot(&u), pair.directions[1].dot(&u));
         let by = slip.dot(&along) * pair.load / pair.parts;
         self.add_friction(pair.bodies, by);
     }
 
-    fn add_friction(&mut self, bodies: [usize; 2], by: f64) {
+    pub(super) fn add_friction(&mut self, bodies: [usize; 2], by: f64) {
         match self.total.friction.iter_mut().find(|(b, _)| *b == bodies) {
             Some((_, sum)) => *sum += by,
             None => self.total.friction.push((bodies, by)),
@@ -164,54 +163,31 @@ impl Sweep<'_> {
     }
 
     pub(super) fn pull_spins(&mut self, back: &mut Back<'_>) {
-        let linear = back.linear;
-        for spin in &linear.spins {
-            let relative = |v: Twists<'_>| {
-                let [a, b] = spin.bodies.map(|b| twist(self.lin, linear, v, b)[1]);
+        let source = &self.lin.source;
+        for spin in &back.linear.spins {
+            let relative = |back: &Back<'_>, field| {
+                let [a, b] = spin.bodies.map(|b| back.twist(source, b, field)[1]);
                 a - b
             };
-            let change = relative(Twists::Change(&back.psi));
-            let bar = &mut back.contacts[spin.contact];
-            bar.normal += change * spin.impulse;
+            let n = back.record.contacts[spin.contact].point.normal;
+            let change = relative(back, Field::Change);
+            back.contacts[spin.contact].normal += change * spin.impulse;
+            self.pull_spin(back, spin.bodies, &(n * spin.impulse), Field::Change);
             match spin.state {
                 Ok(unknown) => {
-                    let after = relative(Twists::After(&linear.after));
-                    bar.normal -= after * back.rows[unknown];
+                    let mu = back.rows[unknown];
+                    let after = relative(back, Field::After);
+                    back.contacts[spin.contact].normal -= after * mu;
+                    self.pull_spin(back, spin.bodies, &(n * -mu), Field::After);
                 }
                 Err(sign) => {
                     let by = sign * spin.line.velocity(&back.psi);
-                    let radii = &self.lin.source.parameters.torsional_radius;
-                    let [a, b] = spin.bodies;
-                    let larger = if radii[b] > radii[a] { b } else { a };
+                    let parameters = source.parameters;
+                    let larger = parameters.larger(&parameters.torsional_radius, spin.bodies);
                     self.total.torsional_radius[larger] += by * spin.budget;
                     self.add_friction(spin.bodies, by * spin.radius * spin.by_friction);
                 }
             }
         }
-    }
-}
-
-/// Velocities of all bodies.
-#[derive(Clone, Copy)]
-enum Twists<'a> {
-    /// After the step; prescribed ones included.
-    After(&'a [Vector3<f64>]),
-    /// At the start of the step; prescribed ones included.
-    Start(&'a [RigidState]),
-    /// A change of velocities: none of bodies that are not solved for.
-    Change(&'a [Vector3<f64>]),
-}
-
-fn twist(
-    lin: &Linearisation<'_>,
-    linear: &StepLinear,
-    v: Twists<'_>,
-    body: usize,
-) -> [Vector3<f64>; 2] {
-    match (v, lin.source.system.items[body].unknown) {
-        (Twists::After(v) | Twists::Change(v), Some(at)) => [v[at], v[at + 1]],
-        (Twists::Start(s), Some(_)) => [s[body].velocity, s[body].angular_velocity],
-        (Twists::Change(_), None) => [Vector3::zeros(); 2],
-        (Twists::After(_) | Twists::Start(_), None) => linear.prescribed[body],
     }
 }

@@ -3,9 +3,11 @@
 use super::carry::{self, AnchorState};
 use super::linear::{Friction, LivePair, Place, StepLinear};
 use super::path::ImpulsePath;
+use super::tree::{TreePass, TreePath};
 use super::{ImpulseGradientError, ImpulseLayout, ImpulseParameters, Linearisation};
 use crate::Wrench;
 use crate::impulse::body::{Inertia, RigidState};
+use crate::impulse::tree::{flat_of, padded};
 use crate::sensitivity::Outcome;
 use nalgebra::{Vector2, Vector3};
 use osculate_geometry::manifold::ContactPoint;
@@ -58,14 +60,26 @@ impl Linearisation<'_> {
             }
         });
         let mut path = ImpulsePath { bodies: items.len(), states: first.collect() };
+        let mut tree = TreePath::new(&self.source, parameters);
+        if let Some(tree) = &tree {
+            tree.place(&mut path.states);
+        }
         let mut anchors: Vec<AnchorState<Jet<M>>> = Vec::new();
-        for step in 0..self.steps.len() {
+        for (step, linear) in self.steps.iter().enumerate() {
             let state = path.state(step);
             let old = if step > 0 { path.state(step - 1) } else { state };
-            let pass = Pass { lin: self, linear: &self.steps[step], step, state, parameters };
+            let start = tree.as_ref().zip(linear.tree.as_ref());
+            let tree_pass = start.map(|(path, own)| path.pass(own, step));
+            let pass = Pass { lin: self, linear, step, state, parameters, tree: tree_pass };
             let points = pass.points();
             anchors = pass.carry(&anchors, old, &points);
-            let next = pass.next(&points, &anchors)?;
+            let v = pass.velocities(&points, &anchors)?;
+            let mut next = pass.advanced(&v);
+            if let (Some(tree), Some(own)) = (&mut tree, &linear.tree) {
+                let after = flat_of(&v[own.at..], own.after.len());
+                tree.advance(after, self.source.simulator.durations()[step]);
+                tree.place(&mut next);
+            }
             path.states.extend(next);
         }
         Ok(path)
@@ -73,13 +87,17 @@ impl Linearisation<'_> {
 }
 
 /// One step in jets.
-struct Pass<'a, const M: usize> {
-    lin: &'a Linearisation<'a>,
-    linear: &'a StepLinear,
-    step: usize,
-    state: &'a [RigidState<Jet<M>>],
-    parameters: &'a ImpulseParameters<Jet<M>>,
+pub(super) struct Pass<'a, const M: usize> {
+    pub(super) lin: &'a Linearisation<'a>,
+    pub(super) linear: &'a StepLinear,
+    pub(super) step: usize,
+    pub(super) state: &'a [RigidState<Jet<M>>],
+    pub(super) parameters: &'a ImpulseParameters<Jet<M>>,
+    tree: Option<TreePass<'a, M>>,
 }
+
+/// Linear and angular impulse on each body, about its centre of mass.
+type Wrenches<const M: usize> = Vec<[Vector3<Jet<M>>; 2]>;
 
 impl<const M: usize> Pass<'_, M> {
     /// The contacts of the record where the bodies are now.
@@ -136,7 +154,7 @@ impl<const M: usize> Pass<'_, M> {
     }
 
     /// Relative velocity of two bodies at a point.
-    fn relative(
+    pub(super) fn relative(
         &self,
         bodies: [usize; 2],
         p: &Vector3<Jet<M>>,
@@ -149,35 +167,49 @@ impl<const M: usize> Pass<'_, M> {
         a - b
     }
 
-    /// Velocities after the step, as constants.
-    fn after(&self, body: usize) -> [Vector3<Jet<M>>; 2] {
-        match self.lin.source.system.items[body].unknown {
-            Some(at) => [lift(&self.linear.after[at]), lift(&self.linear.after[at + 1])],
-            None => self.linear.prescribed[body].map(|v| lift(&v)),
+    /// Velocities after the step, those that are solved for as constants.
+    pub(super) fn after(&self, body: usize) -> [Vector3<Jet<M>>; 2] {
+        let item = &self.lin.source.system.items[body];
+        match (item.unknown, item.link, &self.tree) {
+            (Some(at), ..) => [lift(&self.linear.after[at]), lift(&self.linear.after[at + 1])],
+            (None, Some([_, link]), Some(tree)) => tree.links[link].into(),
+            _ => self.linear.prescribed(body).map(|v| lift(&v)),
         }
     }
 
     fn start(&self, body: usize) -> [Vector3<Jet<M>>; 2] {
-        match self.lin.source.system.items[body].unknown {
+        match self.lin.source.system.items[body].inertia {
             Some(_) => [self.state[body].velocity, self.state[body].angular_velocity],
-            None => self.linear.prescribed[body].map(|v| lift(&v)),
+            None => self.linear.prescribed(body).map(|v| lift(&v)),
         }
     }
 
     /// Adds an impulse at a point.
-    fn push(
+    pub(super) fn push(
         &self,
-        wrench: &mut [Vector3<Jet<M>>],
+        wrench: &mut [[Vector3<Jet<M>>; 2]],
         bodies: [usize; 2],
         p: &Vector3<Jet<M>>,
         impulse: &Vector3<Jet<M>>,
     ) {
         for (body, sign) in bodies.into_iter().zip([1.0, -1.0]) {
-            if let Some(at) = self.lin.source.system.items[body].unknown {
+            if self.lin.source.system.items[body].inertia.is_some() {
                 let f = impulse.map(|x| x * sign);
-                wrench[at] += f;
-                wrench[at + 1] += (p - self.state[body].center).cross(&f);
+                wrench[body][0] += f;
+                wrench[body][1] += (p - self.state[body].center).cross(&f);
             }
+        }
+    }
+
+    /// Adds an angular impulse.
+    pub(super) fn twist(
+        &self,
+        wrench: &mut [[Vector3<Jet<M>>; 2]],
+        bodies: [usize; 2],
+        impulse: &Vector3<Jet<M>>,
+    ) {
+        for (body, sign) in bodies.into_iter().zip([1.0, -1.0]) {
+            wrench[body][1] += impulse.map(|x| x * sign);
         }
     }
 
@@ -186,7 +218,7 @@ impl<const M: usize> Pass<'_, M> {
         &self,
         points: &[ContactPoint<Jet<M>>],
         residual: &mut [Jet<M>],
-        wrench: &mut [Vector3<Jet<M>>],
+        wrench: &mut [[Vector3<Jet<M>>; 2]],
     ) {
         let source = &self.lin.source;
         let record = &source.trajectory.records[self.step];
@@ -215,7 +247,7 @@ impl<const M: usize> Pass<'_, M> {
         pair: &LivePair,
         (p, n, d): (Vector3<Jet<M>>, Vector3<Jet<M>>, Vector3<Jet<M>>),
         residual: &mut [Jet<M>],
-        wrench: &mut [Vector3<Jet<M>>],
+        wrench: &mut [[Vector3<Jet<M>>; 2]],
     ) {
         let source = &self.lin.source;
         let h = source.simulator.durations()[self.step];
@@ -238,7 +270,7 @@ impl<const M: usize> Pass<'_, M> {
                 residual[pair.unknown] = slip.x;
                 residual[pair.unknown + 1] = slip.y;
             }
-            Friction::Slide { along } | Friction::Empty { along } => {
+            Friction::Slide { along, .. } | Friction::Empty { along } => {
                 if matches!(pair.friction, Friction::Slide { .. }) {
                     residual[pair.unknown] = slip.y * along.x - slip.x * along.y;
                 }
@@ -253,7 +285,7 @@ impl<const M: usize> Pass<'_, M> {
         &self,
         points: &[ContactPoint<Jet<M>>],
         residual: &mut [Jet<M>],
-        wrench: &mut [Vector3<Jet<M>>],
+        wrench: &mut [[Vector3<Jet<M>>; 2]],
     ) {
         let source = &self.lin.source;
         for spin in &self.linear.spins {
@@ -272,11 +304,7 @@ impl<const M: usize> Pass<'_, M> {
                     impulse += (mu - mu.re) * (sign * spin.radius * spin.by_friction);
                 }
             }
-            for (body, sign) in spin.bodies.into_iter().zip([1.0, -1.0]) {
-                if let Some(at) = source.system.items[body].unknown {
-                    wrench[at + 1] += scale(&n, impulse * sign);
-                }
-            }
+            self.twist(wrench, spin.bodies, &scale(&n, impulse));
         }
     }
 
@@ -287,8 +315,8 @@ impl<const M: usize> Pass<'_, M> {
         let (scene, dynamic) = (&self.parameters.scene, source.system.dynamic());
         let mut free = Vec::with_capacity(2 * dynamic);
         for (i, item) in source.system.items.iter().enumerate() {
-            let Some(at) = item.unknown else { continue };
-            let wrench = scene.wrenches.get(self.step * dynamic + at / 2).copied();
+            let (Some(_), Some(d)) = (item.unknown, item.dynamic) else { continue };
+            let wrench = scene.wrenches.get(self.step * dynamic + d).copied();
             let Wrench { force, torque } = wrench.unwrap_or_else(Wrench::zero);
             let body = &scene.bodies[i];
             let weight =
@@ -304,17 +332,21 @@ impl<const M: usize> Pass<'_, M> {
         Ok(free)
     }
 
-    /// The states after the step.
-    fn next(
+    /// The velocities after the step.
+    fn velocities(
         &self,
         points: &[ContactPoint<Jet<M>>],
         anchors: &[AnchorState<Jet<M>>],
-    ) -> Result<Vec<RigidState<Jet<M>>>, ImpulseGradientError> {
+    ) -> Result<Vec<Vector3<Jet<M>>>, ImpulseGradientError> {
         let mut v = self.free()?;
-        let mut wrench = vec![Vector3::zeros(); v.len()];
+        let items = &self.lin.source.system.items;
+        let mut wrench: Wrenches<M> = vec![[Vector3::zeros(); 2]; items.len()];
         let mut residual = vec![Jet::<M>::from(0.0); self.linear.rows.len()];
         self.normals(points, &mut residual, &mut wrench);
         self.spins(points, &mut residual, &mut wrench);
+        for live in &self.linear.ellipsoids {
+            self.ellipsoid(live, &points[live.contact], &mut residual, &mut wrench);
+        }
         for pair in &self.linear.pairs {
             let at = match pair.place {
                 Place::Contact(i) => {
@@ -327,68 +359,19 @@ impl<const M: usize> Pass<'_, M> {
             };
             self.friction(pair, at, &mut residual, &mut wrench);
         }
-        let items = &self.lin.source.system.items;
         for (i, item) in items.iter().enumerate() {
             let Some(at) = item.unknown else { continue };
             let body = &self.parameters.scene.bodies[i];
             let inertia = Inertia { mass: body.mass, tensor: body.inertia };
-            v[at] += scale(&wrench[at], body.mass.recip());
-            v[at + 1] +=
-                mat3::apply(&inertia.inverse_in_world(&self.state[i].rotation), &wrench[at + 1]);
+            let inverse = inertia.inverse_in_world(&self.state[i].rotation);
+            v[at] += scale(&wrench[i][0], body.mass.recip());
+            v[at + 1] += mat3::apply(&inverse, &wrench[i][1]);
+        }
+        if let Some(tree) = &self.tree {
+            let source = &self.lin.source;
+            v.extend(padded(&tree.change(source, self.parameters, &wrench, &mut residual)));
         }
         self.solve(&mut v, &residual);
-        Ok(self.advanced(&v))
-    }
-
-    /// From the velocities at fixed impulses to those at the impulses that follow.
-    fn solve(&self, v: &mut [Vector3<Jet<M>>], residual: &[Jet<M>]) {
-        for k in 0..M {
-            let mut change: Vec<Vector3<f64>> = v.iter().map(|v| v.map(|x| x.eps[k])).collect();
-            let mut x: Vec<f64> = self
-                .linear
-                .rows
-                .iter()
-                .zip(residual)
-                .map(|(row, e)| -e.eps[k] - row.velocity(&change))
-                .collect();
-            self.linear.solve(&mut x);
-            let mut pushed = vec![Vector3::zeros(); v.len()];
-            for (column, x) in self.linear.columns.iter().zip(&x) {
-                column.apply(*x, &mut pushed);
-            }
-            self.linear.respond(&mut pushed);
-            for ((v, own), more) in v.iter_mut().zip(&mut change).zip(&pushed) {
-                *own += more;
-                for (x, e) in v.iter_mut().zip(own.iter()) {
-                    x.eps[k] = *e;
-                }
-            }
-        }
-        for (v, after) in v.iter_mut().zip(&self.linear.after) {
-            for (x, value) in v.iter_mut().zip(after.iter()) {
-                x.re = *value;
-            }
-        }
-    }
-
-    fn advanced(&self, v: &[Vector3<Jet<M>>]) -> Vec<RigidState<Jet<M>>> {
-        let source = &self.lin.source;
-        let h = source.simulator.durations()[self.step];
-        let ends = source.trajectory.state(self.step + 1);
-        let items = source.system.items.iter().zip(self.state).zip(ends);
-        let advance = |((item, state), end): ((&crate::impulse::system::Item, _), &RigidState)| {
-            let state: &RigidState<Jet<M>> = state;
-            match item.unknown {
-                Some(at) => state.advanced(&[v[at], v[at + 1]], h),
-                // A prescribed pose is data.
-                None if !item.motion.is_empty() => RigidState {
-                    center: lift(&end.center),
-                    rotation: end.rotation.map(Jet::constant),
-                    ..*state
-                },
-                None => *state,
-            }
-        };
-        items.map(advance).collect()
+        Ok(v)
     }
 }

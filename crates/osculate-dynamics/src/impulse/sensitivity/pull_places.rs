@@ -1,0 +1,126 @@
+//! Pullback of where things are: anchors to what they continue and to contacts, contacts to poses and dimensions.
+
+use super::adjoint::{StateBar, Sweep, settle};
+use super::back::Back;
+use super::carry::{self, AnchorBar, AnchorState, Memory};
+use crate::impulse::body::RigidState;
+use nalgebra::Vector3;
+use osculate_math::se3::Pose;
+
+impl Sweep<'_> {
+    /// Anchors to contacts, poses and the anchors that they continue.
+    pub(super) fn pull_anchors(
+        &mut self,
+        back: &mut Back<'_>,
+        anchors: &[AnchorBar],
+        bars: &mut [StateBar],
+    ) {
+        let source = &self.lin.source;
+        let mut next = match back.step {
+            0 => Vec::new(),
+            k => vec![AnchorBar::default(); source.trajectory.records[k - 1].anchors.len()],
+        };
+        let mut bars_of_place = anchors.to_vec();
+        for (i, anchor) in back.record.anchors.iter().enumerate() {
+            let (Some(j), true) = (anchor.continues, back.step > 0) else { continue };
+            if anchors[i].displacement == Vector3::zeros() {
+                continue;
+            }
+            let past = &source.trajectory.records[back.step - 1].anchors;
+            let before = source.trajectory.state(back.step - 1);
+            let state = |a: &crate::impulse::AnchorImpulse| AnchorState {
+                position: a.position,
+                normal: a.normal,
+                displacement: a.displacement,
+            };
+            let poses = |s: &[RigidState]| -> [Pose; 2] { anchor.bodies.map(|b| s[b].pose()) };
+            let partner = past[j].partner.filter(|&p| !past[p].released);
+            let memory = Memory {
+                old: state(&past[j]),
+                partner: partner.map(|p| state(&past[p])),
+                before: poses(before),
+                now: poses(back.states),
+                holder: carry::holder_of(&source.system, anchor.bodies),
+            };
+            let moves = anchor.bodies.map(|b| source.system.items[b].inertia.is_some());
+            let bar = memory.pull(&state(anchor), &anchors[i].displacement, moves);
+            bars_of_place[i].position += bar.new[0];
+            bars_of_place[i].normal += bar.new[1];
+            next[j].add(&bar.old);
+            if let Some(p) = partner {
+                next[p].add(&bar.partner);
+            }
+            for (k, body) in anchor.bodies.into_iter().enumerate() {
+                self.earlier[body].center += bar.before[k][0];
+                self.earlier[body].rotation += bar.before[k][1];
+                bars[body].center += bar.now[k][0];
+                bars[body].rotation += bar.now[k][1];
+            }
+        }
+        for bar in &mut next {
+            for x in [&mut bar.position, &mut bar.normal, &mut bar.displacement] {
+                settle(x.as_mut_slice());
+            }
+        }
+        self.anchors = next;
+        self.pull_places(back, &bars_of_place);
+    }
+
+    /// Places of anchors to the contacts of their regions.
+    fn pull_places(&mut self, back: &mut Back<'_>, bars: &[AnchorBar]) {
+        let source = &self.lin.source;
+        let mut i = 0;
+        while i < bars.len() {
+            let anchor = &back.record.anchors[i];
+            let [from, to] = anchor.contacts;
+            let count = 1 + usize::from(anchor.partner.is_some());
+            let own = &bars[i..i + count];
+            let length = carry::length(&source.system, anchor.bodies);
+            let points: Vec<Vector3<f64>> = back.record.contacts[from..to]
+                .iter()
+                .map(|c| (c.point.point_a + c.point.point_b) * 0.5)
+                .collect();
+            let footprint = source.settings.footprint;
+            let normal = &anchor.normal;
+            let by = carry::pull_places(&points, normal, (length, footprint), own);
+            for (bar, middle) in back.contacts[from..to].iter_mut().zip(&by.points) {
+                bar.middle += middle;
+            }
+            let direct = own.iter().fold(Vector3::zeros(), |sum, b| sum + b.normal);
+            back.contacts[from].normal += by.normal + direct;
+            i += count;
+        }
+    }
+
+    /// Points, normals and gaps to poses and dimensions.
+    pub(super) fn pull_contacts(&mut self, back: &Back<'_>, bars: &mut [StateBar]) {
+        let source = &self.lin.source;
+        let parameters = &source.parameters.scene.bodies;
+        for (contact, bar) in back.record.contacts.iter().zip(&back.contacts) {
+            if bar.gap == 0.0 && bar.middle == Vector3::zeros() && bar.normal == Vector3::zeros() {
+                continue;
+            }
+            let bodies = contact.bodies;
+            let poses = bodies.map(|b| back.states[b].local_pose(&parameters[b].center));
+            let point = &contact.point;
+            let pulled = contact.contact.pull(poses.each_ref(), point, bar);
+            let middle = (point.point_a + point.point_b) * 0.5;
+            for (k, body) in bodies.into_iter().enumerate() {
+                let twist = &pulled[k];
+                let state = &back.states[body];
+                bars[body].center += twist.translation;
+                bars[body].rotation +=
+                    twist.rotation + (middle - state.center).cross(&twist.translation);
+                self.total.center[body] -= state.rotation.tr_mul(&twist.translation);
+                if let Some(collider) = &parameters[body].collider {
+                    let arm = middle - poses[k].position;
+                    let rotation = &state.rotation;
+                    let by = contact.contact.pull_dimensions(k, collider, rotation, &arm, twist);
+                    for (sum, d) in self.total.dimensions[body].iter_mut().zip(by) {
+                        *sum += d;
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! What steps are linearised from: the simulation, its numbers and its trajectory, step by step.
+
+use super::error::ImpulseGradientError;
+use super::linear::StepLinear;
+use super::lines::Lines;
+use super::parameters::ImpulseParameters;
+use crate::Wrench;
+use crate::impulse::body::RigidState;
+use crate::impulse::joints;
+use crate::impulse::settings::ImpulseSettings;
+use crate::impulse::simulate::{ImpulseRunError, ImpulseSimulator, ImpulseTrajectory};
+use crate::impulse::system::System;
+use crate::impulse::tree::{JointedBodies, Trees, padded};
+use crate::reduction::Reduction;
+use crate::{ArticulationParameters, JointState, OnFailure, SceneError};
+use nalgebra::Vector3;
+
+/// What steps are linearised from.
+pub(super) struct Source<'a> {
+    pub(super) simulator: &'a ImpulseSimulator,
+    pub(super) parameters: &'a ImpulseParameters,
+    pub(super) trajectory: &'a ImpulseTrajectory,
+    pub(super) system: System,
+    /// Joints, where the scene has any: one tree.
+    pub(super) joints: Option<Reduction<f64>>,
+    pub(super) settings: ImpulseSettings,
+    pub(super) on_indeterminate: OnFailure,
+}
+
+/// Memory that linearisations of steps share.
+pub(super) struct Scratch {
+    trees: Trees,
+    diagonal: Vec<f64>,
+    place: Vec<usize>,
+    pushed: Vec<Vector3<f64>>,
+}
+
+impl<'a> Source<'a> {
+    /// # Errors
+    /// Where the parameters do not fit the scene.
+    pub(super) fn new(
+        simulator: &'a ImpulseSimulator,
+        parameters: &'a ImpulseParameters,
+        trajectory: &'a ImpulseTrajectory,
+        on_indeterminate: OnFailure,
+    ) -> Result<Self, SceneError> {
+        let mut system = System::new(simulator.scene(), &parameters.scene)?;
+        for (i, item) in system.items.iter_mut().enumerate() {
+            item.surface.restitution = parameters.restitution[i];
+            item.surface.torsional_radius = parameters.torsional_radius[i];
+            item.surface.spin_friction = parameters.spin_friction[i];
+            item.surface.rolling_friction = parameters.rolling_friction[i];
+        }
+        let joints = Reduction::new(simulator.scene(), &parameters.scene, &[]);
+        if let Some(joints) = &joints {
+            for (link, &body) in joints.bodies.iter().enumerate() {
+                system.make_link(body, [0, link], joints.model.links()[link].inertia.center);
+            }
+        }
+        let settings = parameters.settings(simulator.settings());
+        Ok(Self { simulator, parameters, trajectory, system, joints, settings, on_indeterminate })
+    }
+
+    /// Memory of linearisations, and the tree at its start, to be put where the trajectory has it.
+    ///
+    /// # Errors
+    /// Where positions or velocities do not fit the joints.
+    pub(super) fn scratch(&self) -> Result<Scratch, ImpulseGradientError> {
+        let mut trees = Trees::default();
+        if let (Some(joints), Some(JointState { configuration, rates })) =
+            (&self.joints, self.trajectory.joints(0))
+        {
+            let (model, bodies) = (joints.model.clone(), joints.bodies.clone());
+            let (q, v) = (configuration.clone(), rates.clone());
+            let tree = JointedBodies::new(model, bodies, q, v)
+                .map_err(|e| ImpulseGradientError::Run(ImpulseRunError::Join(e.into())))?;
+            trees.list.push(tree);
+            trees.place(self.system.unknowns());
+        }
+        Ok(Scratch { trees, diagonal: Vec::new(), place: Vec::new(), pushed: Vec::new() })
+    }
+
+    /// What is given for joints by step.
+    pub(super) fn given(&self) -> Option<&ArticulationParameters> {
+        self.parameters.scene.articulation.as_ref()
+    }
+
+    /// Wrenches of a step, one a dynamic body, or none.
+    fn wrenches(&self, step: usize) -> &[Wrench] {
+        let dynamic = self.system.dynamic();
+        let all = &self.parameters.scene.wrenches;
+        all.get(step * dynamic..(step + 1) * dynamic).unwrap_or(&[])
+    }
+
+    /// What acts on a dynamic body in a step.
+    pub(super) fn wrench(&self, step: usize, dynamic: usize) -> Wrench {
+        self.wrenches(step).get(dynamic).copied().unwrap_or_else(Wrench::zero)
+    }
+
+    /// Linearises a step.
+    ///
+    /// * `scratch`: of [`Source::scratch`]; its trees are put where the step starts.
+    pub(super) fn linearise(
+        &self,
+        step: usize,
+        scratch: &mut Scratch,
+    ) -> Result<StepLinear, ImpulseGradientError> {
+        let record = &self.trajectory.records[step];
+        let stats = &record.stats;
+        if !stats.converged {
+            let (residual, tolerance) = (stats.residual, stats.tolerance);
+            return Err(ImpulseGradientError::NotConverged { step, residual, tolerance });
+        }
+        if let (Some(tree), Some(state)) =
+            (scratch.trees.list.first_mut(), self.trajectory.joints(step))
+        {
+            tree.put(&state.configuration, &state.rates);
+            if let Some(given) = self.given() {
+                joints::drive(tree, given, step);
+            }
+        }
+        let states = self.trajectory.state(step);
+        let duration = self.simulator.durations()[step];
+        let loads = scratch.trees.loads(&self.system, self.wrenches(step));
+        let responses = scratch
+            .trees
+            .responses(&loads, duration)
+            .map_err(|source| ImpulseGradientError::Tree { step, source })?;
+        let free = self.system.items.iter().zip(states).filter(|(i, _)| i.unknown.is_some());
+        let inverse = free.filter_map(|(item, state)| {
+            let inertia = item.inertia?;
+            Some((inertia.mass.recip(), inertia.inverse_in_world(&state.rotation)))
+        });
+        let inverse: Vec<_> = inverse.collect();
+        let moved = self.system.items.iter().any(|i| !i.motion.is_empty());
+        let prescribed =
+            if moved { self.system.prescribed(states, step, duration) } else { Vec::new() };
+        let mut linear = StepLinear::new(record.contacts.len(), self.after(step));
+        scratch.diagonal.clear();
+        let tree = responses.into_iter().next().zip(self.trajectory.joints(step + 1));
+        let tree = tree.map(|(response, next)| {
+            let at = scratch.trees.list[0].at();
+            let impulses = self.trajectory.joint_impulses(step);
+            let diagonal = &mut scratch.diagonal;
+            linear.collect_joints((response, at), (&next.rates, impulses), diagonal)
+        });
+        let lines = Lines {
+            system: &self.system,
+            settings: &self.settings,
+            states,
+            prescribed: &prescribed,
+            inverse: &inverse,
+            tree: self.joints.as_ref().map(|j| &j.model).zip(tree.as_ref()),
+            duration,
+        };
+        linear.collect((&lines, record), (&mut scratch.diagonal, &mut scratch.place));
+        (linear.inverse, linear.prescribed, linear.tree) = (inverse, prescribed, tree);
+        linear.factorise(self, step, (&scratch.diagonal, &mut scratch.pushed))?;
+        Ok(linear)
+    }
+
+    /// Velocities of the free bodies after a step, then of the tree.
+    fn after(&self, step: usize) -> Vec<Vector3<f64>> {
+        let states = self.trajectory.state(step + 1);
+        let moving = self.system.items.iter().zip(states).filter(|(i, _)| i.unknown.is_some());
+        let both = |(_, s): (_, &RigidState)| [s.velocity, s.angular_velocity];
+        let mut out = Vec::with_capacity(self.system.unknowns());
+        moving.for_each(|x| out.extend(both(x)));
+        if let Some(joints) = self.trajectory.joints(step + 1) {
+            out.extend(padded(&joints.rates));
+        }
+        out
+    }
+}
