@@ -20,6 +20,7 @@ mod build;
 mod error;
 mod joints;
 mod memory;
+mod near;
 mod patch;
 mod record;
 mod row;

@@ -10,6 +10,7 @@ use super::ImpulseStepError;
 use super::body::RigidState;
 use super::build::{Builder, Touch};
 use super::memory::WarmStart;
+use super::near::Near;
 use super::patch::{Anchor, Patches};
 use super::record::{AnchorImpulse, ContactImpulse, StepRecord};
 use super::row::Velocities;
@@ -121,8 +122,7 @@ impl ImpulseStepper {
         for (k, (&body, link)) in tree.bodies().iter().zip(tree.model().links()).enumerate() {
             self.system.make_link(body, [which, k], link.inertia.center);
             if let Some(parent) = link.parent.map(|p| tree.bodies()[p]) {
-                let joined = [body.min(parent), body.max(parent)];
-                self.system.pairs.retain(|pair| *pair != joined);
+                self.system.connect(body, parent);
             }
         }
         tree.write_states(&mut self.states);
@@ -277,18 +277,14 @@ impl ImpulseStepper {
         h: f64,
     ) -> (f64, Vec<Anchor>) {
         let ahead = self.ahead(free, (trees, responses), h);
-        let near = self.system.near(&self.states, &ahead, &self.settings, h);
-        self.touches.clear();
-        for pair in &near {
-            let [a, b] = pair.bodies;
-            let pose = |i: usize| self.states[i].local_pose(&self.system.items[i].center);
-            let (pa, pb) = (pose(a), pose(b));
-            self.touches.extend(pair.contacts.iter().map(|c| Touch {
-                bodies: pair.bodies,
-                contact: *c,
-                point: c.evaluate(&pa, &pb),
-            }));
-        }
+        let near = Near {
+            system: &self.system,
+            states: &self.states,
+            ahead: &ahead,
+            margin: self.settings.margin,
+            duration: h,
+        };
+        self.touches = near.touches();
         self.rows.clear();
         let inverse = self.system.inverse_inertia(&self.states);
         let prescribed = self.system.prescribed(&self.states, self.step, h);

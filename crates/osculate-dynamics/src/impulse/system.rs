@@ -1,12 +1,14 @@
-//! Bodies as the stepper sees them, and which of them are near each other.
+//! Bodies as the stepper sees them.
 
 use super::body::{Inertia, RigidState};
 use super::settings::ImpulseSettings;
 use crate::{BodyKind, ImpulseSurface, Parameters, Scene, SceneError};
 use nalgebra::{Matrix3, Vector3};
 use osculate_contact::impulse::Condim;
-use osculate_geometry::manifold::{Contact, ContactShape, Placed, contacts};
+use osculate_geometry::filter::ContactFilter;
+use osculate_geometry::manifold::ContactShape;
 use osculate_math::{se3::Pose, so3};
+use std::collections::BTreeSet;
 
 /// A body.
 #[derive(Clone, Debug)]
@@ -36,17 +38,11 @@ pub(crate) struct Item {
 pub(crate) struct System {
     pub(crate) items: Vec<Item>,
     pub(crate) gravity: Vector3<f64>,
-    /// Pairs `a < b` that may touch.
-    pub(crate) pairs: Vec<[usize; 2]>,
+    filter: ContactFilter,
+    /// Pairs `a < b` that a joint connects: they do not touch.
+    joined: BTreeSet<[usize; 2]>,
     /// Coefficients that replace combined ones.
     pub(crate) replaced: Vec<([usize; 2], f64)>,
-}
-
-/// Two bodies that are near, and their contacts.
-#[derive(Clone, Debug)]
-pub(crate) struct Near {
-    pub(crate) bodies: [usize; 2],
-    pub(crate) contacts: Vec<Contact>,
 }
 
 impl System {
@@ -81,21 +77,19 @@ impl System {
                 },
             });
         }
-        let n = items.len();
-        let all = (0..n).flat_map(|a| (a + 1..n).map(move |b| [a, b]));
-        let touch = |&[a, b]: &[usize; 2]| {
-            let moves = items[a].inertia.is_some() || items[b].inertia.is_some();
-            let allowed = scene.filter.allows(a, b) || scene.filter.allows(b, a);
-            moves && allowed && items[a].shape.is_some() && items[b].shape.is_some()
-        };
-        let pairs = all.filter(touch).collect();
         let overrides = scene.overrides.iter().zip(&parameters.overrides);
         let replaced = overrides.filter_map(|(o, values)| {
             let [a, b] = o.bodies;
             values.friction.map(|mu| ([a.min(b), a.max(b)], mu))
         });
         let replaced = replaced.collect();
-        Ok(Self { items, gravity: parameters.gravity, pairs, replaced })
+        Ok(Self {
+            items,
+            gravity: parameters.gravity,
+            filter: scene.filter.clone(),
+            joined: BTreeSet::new(),
+            replaced,
+        })
     }
 
     /// Initial states.
@@ -128,6 +122,20 @@ impl System {
         }
     }
 
+    /// Keeps two bodies that a joint connects from touching.
+    pub(crate) fn connect(&mut self, a: usize, b: usize) {
+        self.joined.insert([a.min(b), a.max(b)]);
+    }
+
+    /// Whether two bodies may touch: one of them moves by forces, both have a shape, and nothing keeps them apart.
+    pub(crate) fn may_touch(&self, [a, b]: [usize; 2]) -> bool {
+        let (x, y) = (&self.items[a], &self.items[b]);
+        let moves = x.inertia.is_some() || y.inertia.is_some();
+        let shapes = x.shape.is_some() && y.shape.is_some();
+        let allowed = self.filter.allows(a, b) || self.filter.allows(b, a);
+        moves && shapes && allowed && !self.joined.contains(&[a.min(b), a.max(b)])
+    }
+
     /// How many bodies forces move.
     pub(crate) fn dynamic(&self) -> usize {
         self.items.iter().filter(|i| i.dynamic.is_some()).count()
@@ -136,53 +144,6 @@ impl System {
     /// Vectors of unknowns of the free bodies.
     pub(crate) fn unknowns(&self) -> usize {
         2 * self.items.iter().filter(|i| i.unknown.is_some()).count()
-    }
-
-    /// Pairs that can touch within a step, with the contacts found.
-    ///
-    /// * `ahead`: linear and angular velocity of each body without contact.
-    pub(crate) fn near(
-        &self,
-        states: &[RigidState],
-        ahead: &[[Vector3<f64>; 2]],
-        settings: &ImpulseSettings,
-        h: f64,
-    ) -> Vec<Near> {
-        let poses: Vec<Pose> =
-            states.iter().zip(&self.items).map(|(s, i)| s.local_pose(&i.center)).collect();
-        let reach: Vec<f64> =
-            (0..states.len()).map(|i| self.reach(i, &states[i], &ahead[i], h)).collect();
-        let mut found = Vec::new();
-        for &[a, b] in &self.pairs {
-            let margin = settings.margin + reach[a] + reach[b];
-            if let (Some(r), Some(s)) = (self.items[a].radius, self.items[b].radius)
-                && (states[a].center - states[b].center).norm() > r + s + margin
-            {
-                continue;
-            }
-            let [Some(sa), Some(sb)] = [a, b].map(|i| self.items[i].shape.as_ref()) else {
-                continue;
-            };
-            let first = Placed { shape: sa, pose: &poses[a] };
-            let contacts = contacts(first, Placed { shape: sb, pose: &poses[b] }, margin);
-            if !contacts.is_empty() {
-                found.push(Near { bodies: [a, b], contacts });
-            }
-        }
-        found
-    }
-
-    /// How far a point of a body can get in a step \[m\].
-    fn reach(
-        &self,
-        i: usize,
-        state: &RigidState,
-        [linear, angular]: &[Vector3<f64>; 2],
-        h: f64,
-    ) -> f64 {
-        let radius = self.items[i].radius.unwrap_or(0.0);
-        let speed = |v: &Vector3<f64>, w: &Vector3<f64>| v.norm() + w.norm() * radius;
-        h * speed(&state.velocity, &state.angular_velocity).max(speed(linear, angular))
     }
 
     /// Velocities in a step of bodies that follow prescribed poses.
