@@ -146,17 +146,19 @@ fn grow(
     grown
 }
 
+/// The representative of an element among sets that are joined by their roots; paths are halved on the way.
+pub(crate) fn find(root: &mut [usize], mut i: usize) -> usize {
+    while root[i] != i {
+        root[i] = root[root[i]];
+        i = root[i];
+    }
+    i
+}
+
 /// Islands in the order of their first bodies, with their pairs.
 fn islands(system: &System<'_, f64>, boxes: &[Option<Aabb>]) -> Vec<Island> {
     let pairs = system.pairs_of(boxes);
     let mut root: Vec<usize> = (0..boxes.len()).collect();
-    fn find(root: &mut [usize], mut i: usize) -> usize {
-        while root[i] != i {
-            root[i] = root[root[i]];
-            i = root[i];
-        }
-        i
-    }
     for pair in pairs.iter().filter(|p| p.moving.colliding && p.moving.collider) {
         let (a, b) = (find(&mut root, pair.a), find(&mut root, pair.b));
         root[a.max(b)] = a.min(b);

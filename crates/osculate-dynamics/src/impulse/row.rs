@@ -57,6 +57,23 @@ pub(crate) enum Side {
 pub(crate) type Velocities = [Vector3<f64>];
 
 impl Side {
+    /// Index of its first vector of unknowns.
+    pub(crate) fn place(&self) -> Option<usize> {
+        match self {
+            Self::Fixed => None,
+            Self::Free { at, .. } | Self::Tree { at, .. } => Some(*at),
+        }
+    }
+
+    /// Index of its first vector, to be changed, and how many vectors there are.
+    pub(crate) fn place_mut(&mut self) -> Option<(&mut usize, usize)> {
+        match self {
+            Self::Fixed => None,
+            Self::Free { at, .. } => Some((at, 2)),
+            Self::Tree { at, jacobian, .. } => Some((at, jacobian.len())),
+        }
+    }
+
     #[inline]
     fn velocity(&self, v: &Velocities) -> f64 {
         match self {

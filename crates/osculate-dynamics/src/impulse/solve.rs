@@ -24,9 +24,9 @@ use osculate_contact::impulse::{ImpulseError, Regime, cone::Cone, disk};
 /// What a solve took.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ImpulseStats {
-    /// Sweeps done.
+    /// Sweeps done; of several islands, the most.
     pub sweeps: usize,
-    /// Natural residual, relative to the velocities of the rows without impulses \[–\].
+    /// Natural residual, relative to the velocities of the rows of its island without impulses \[–\].
     pub residual: f64,
     /// What was asked \[–\].
     pub tolerance: f64,
@@ -40,6 +40,8 @@ pub struct ImpulseStats {
     pub worst: usize,
     /// The tree of which a joint has a larger residual than every contact.
     pub worst_tree: Option<usize>,
+    /// Islands of bodies that contacts or joints link, each solved alone.
+    pub islands: usize,
 }
 
 /// A row whose residual is below this part of what its rounding scales with is solved.

@@ -81,17 +81,27 @@ impl Angular {
         }
     }
 
-    /// `v ← v + M⁻¹Jᵀ r` of its rows.
-    pub(crate) fn apply(&self, v: &mut Velocities) {
+    /// Its rows.
+    pub(crate) fn rows_mut(&mut self) -> &mut [Row] {
+        match self {
+            Self::None => &mut [],
+            Self::Spin(s) => std::slice::from_mut(&mut s.row),
+            Self::Elliptic(e) => &mut e.rows,
+        }
+    }
+
+    /// Shows each row with its impulse.
+    pub(crate) fn each(&self, mut see: impl FnMut(&Row, f64)) {
         match self {
             Self::None => {}
-            Self::Spin(s) => s.row.apply(s.impulse, v),
-            Self::Elliptic(e) => {
-                for (row, impulse) in e.rows.iter().zip(e.impulse.iter()) {
-                    row.apply(*impulse, v);
-                }
-            }
+            Self::Spin(s) => see(&s.row, s.impulse),
+            Self::Elliptic(e) => e.rows.iter().zip(e.impulse.iter()).for_each(|(r, x)| see(r, *x)),
         }
+    }
+
+    /// `v ← v + M⁻¹Jᵀ r` of its rows.
+    pub(crate) fn apply(&self, v: &mut Velocities) {
+        self.each(|row, impulse| row.apply(impulse, v));
     }
 }
 

@@ -6,7 +6,8 @@
 //! positions:      q⁺ = q + h v⁺
 //! ```
 
-use super::ImpulseStepError;
+mod motion;
+
 use super::body::RigidState;
 use super::build::{Builder, Touch};
 use super::memory::WarmStart;
@@ -16,9 +17,10 @@ use super::record::{AnchorImpulse, ContactImpulse, StepRecord};
 use super::row::Velocities;
 use super::rows::Rows;
 use super::settings::ImpulseSettings;
-use super::solve::{regime, row_scale, settle, solve, world};
+use super::solve::{regime, settle, world};
 use super::system::System;
 use super::tree::{End, JoinError, JointedBodies, Trees};
+use super::{ImpulseStepError, islands};
 use crate::articulated::immediate::TreeResponse;
 use crate::articulated::{ArticulatedModel, Configuration};
 use crate::{OnFailure, Parameters, Scene, SceneError, Wrench};
@@ -179,10 +181,10 @@ impl ImpulseStepper {
             .map_err(|source| ImpulseStepError::Tree { step: at, source })?;
         let [mut start, mut free] = self.free_velocities(wrenches, duration)?;
         trees.extend(&responses, [&mut start, &mut free]);
-        let (scale, anchors) = self.build([&start, &free], (trees, &responses), duration);
+        let anchors = self.build([&start, &free], (trees, &responses), duration);
         let mut v = self.warm_velocities(&free);
         let law = |source| ImpulseStepError::Law { step: at, source };
-        let stats = solve(&mut self.rows, &mut v, &self.settings, scale).map_err(law)?;
+        let stats = islands::solve(&mut self.rows, (&free, &mut v), &self.settings).map_err(law)?;
         if !stats.converged && self.settings.on_failure == OnFailure::Stop {
             return Err(self.not_converged(trees, stats));
         }
@@ -222,60 +224,13 @@ impl ImpulseStepper {
         }
     }
 
-    /// Velocities at the start and without contact.
-    fn free_velocities(
-        &self,
-        wrenches: &[Wrench],
-        h: f64,
-    ) -> Result<[Vec<Vector3<f64>>; 2], ImpulseStepError> {
-        let mut start = Vec::with_capacity(self.system.unknowns());
-        let mut free = Vec::with_capacity(self.system.unknowns());
-        for (i, (item, state)) in self.system.items.iter().zip(&self.states).enumerate() {
-            let (Some(inertia), Some(_)) = (&item.inertia, item.unknown) else { continue };
-            let applied = item.dynamic.and_then(|d| wrenches.get(d));
-            let wrench = applied.copied().unwrap_or_else(Wrench::zero);
-            let weight = if item.has_gravity {
-                self.system.gravity * inertia.mass
-            } else {
-                Vector3::zeros()
-            };
-            let forces = [wrench.force + weight, wrench.torque];
-            let v = inertia.free_velocity(state, &forces, h, self.settings.gyroscopic);
-            let v = v.map_err(|source| ImpulseStepError::TurnsTooFast {
-                step: self.step,
-                body: self.names[i].clone(),
-                angle: source.angle,
-            })?;
-            start.extend([state.velocity, state.angular_velocity]);
-            free.extend(v);
-        }
-        Ok([start, free])
-    }
-
-    /// Velocities of every body without contact.
-    fn ahead(
-        &self,
-        free: &Velocities,
-        (trees, responses): (&Trees, &[TreeResponse<'_>]),
-        h: f64,
-    ) -> Vec<[Vector3<f64>; 2]> {
-        let mut ahead = self.system.prescribed(&self.states, self.step, h);
-        for (item, ahead) in self.system.items.iter().zip(&mut ahead) {
-            if let Some(u) = item.unknown {
-                *ahead = [free[u], free[u + 1]];
-            }
-        }
-        trees.write_ahead(responses, &mut ahead);
-        ahead
-    }
-
-    /// Contacts and rows of the step; the velocity scale of the rows \[m/s\] and the anchors.
+    /// Contacts and rows of the step; the anchors.
     fn build(
         &mut self,
         [start, free]: [&[Vector3<f64>]; 2],
         (trees, responses): (&Trees, &[TreeResponse<'_>]),
         h: f64,
-    ) -> (f64, Vec<Anchor>) {
+    ) -> Vec<Anchor> {
         let ahead = self.ahead(free, (trees, responses), h);
         let near = Near {
             system: &self.system,
@@ -309,7 +264,7 @@ impl ImpulseStepper {
         self.warm.start(&self.touches, &mut self.rows, part, h);
         Patches::start(&anchors, &mut self.rows);
         self.rows.joints = trees.rows(responses, part);
-        (row_scale(&self.rows, free), anchors)
+        anchors
     }
 
     /// `v_f + M⁻¹Jᵀ r` of the impulses that the rows start from.
@@ -330,33 +285,6 @@ impl ImpulseStepper {
             joints.warm(&mut v);
         }
         v
-    }
-
-    fn advanced(&self, v: &Velocities, h: f64) -> Vec<RigidState> {
-        let advance = |(item, state): (&super::system::Item, &RigidState)| match item.unknown {
-            Some(at) => state.advanced(&[v[at], v[at + 1]], h),
-            None => match item.motion.get(self.step) {
-                Some(next) => {
-                    RigidState { center: next.position, rotation: next.rotation, ..*state }
-                }
-                None => *state,
-            },
-        };
-        self.system.items.iter().zip(&self.states).map(advance).collect()
-    }
-
-    fn check_finite(&self, states: &[RigidState]) -> Result<(), ImpulseStepError> {
-        let finite = |s: &RigidState| {
-            let vectors = [s.center, s.velocity, s.angular_velocity];
-            vectors.iter().all(|v| v.iter().all(|x| x.is_finite()))
-                && s.rotation.iter().all(|x| x.is_finite())
-        };
-        match states.iter().position(|s| !finite(s)) {
-            None => Ok(()),
-            Some(i) => {
-                Err(ImpulseStepError::Diverged { step: self.step, body: self.names[i].clone() })
-            }
-        }
     }
 
     fn record(&self, stats: super::ImpulseStats, v: &Velocities) -> StepRecord {

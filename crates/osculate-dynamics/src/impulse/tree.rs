@@ -72,7 +72,8 @@ pub(crate) struct End {
 #[derive(Clone, Debug)]
 pub(crate) struct JointRows {
     pub(crate) tree: usize,
-    at: usize,
+    /// Where its velocities stand.
+    pub(crate) at: usize,
     dofs: usize,
     rows: Vec<TreeRow>,
     blocks: Vec<FrictionBlock>,
@@ -312,6 +313,11 @@ impl Trees {
 }
 
 impl JointRows {
+    /// How many vectors its velocities take.
+    pub(crate) fn length(&self) -> usize {
+        self.dofs.div_ceil(3)
+    }
+
     fn each(&self) -> impl Iterator<Item = &TreeRow> {
         self.rows.iter().chain(self.blocks.iter().flat_map(|b| &b.rows))
     }
