@@ -52,11 +52,16 @@ impl<T: Scalar> MassFactor<T> {
         Ok(Self { above, entries: h })
     }
 
-    /// `H⁻¹ b`, in place.
+    /// `D`: the inertia that each degree of freedom feels with those after it free to move.
+    pub fn pivot(&self, k: usize) -> T {
+        self.entries[(k, k)]
+    }
+
+    /// `L⁻ᵀ b`, in place: `bᵀ H⁻¹ c = Σ (L⁻ᵀ b)ₖ (L⁻ᵀ c)ₖ/Dₖ`.
     ///
     /// # Panics
     /// Where `b` has not one entry a degree of freedom.
-    pub fn solve(&self, b: &mut [T]) {
+    pub fn half_solve(&self, b: &mut [T]) {
         assert_eq!(b.len(), self.above.len(), "one entry a degree of freedom");
         for k in (0..b.len()).rev() {
             for &i in &self.above[k] {
@@ -64,6 +69,14 @@ impl<T: Scalar> MassFactor<T> {
                 b[i] -= change;
             }
         }
+    }
+
+    /// `H⁻¹ b`, in place.
+    ///
+    /// # Panics
+    /// Where `b` has not one entry a degree of freedom.
+    pub fn solve(&self, b: &mut [T]) {
+        self.half_solve(b);
         for k in 0..b.len() {
             let mut sum = b[k] / self.entries[(k, k)];
             for &i in &self.above[k] {

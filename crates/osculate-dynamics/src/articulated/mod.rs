@@ -27,7 +27,7 @@ mod mass_factor;
 mod model;
 mod spatial;
 #[cfg(test)]
-mod test_models;
+pub(crate) mod test_models;
 mod validate;
 
 pub(crate) use closure::closure_covectors;

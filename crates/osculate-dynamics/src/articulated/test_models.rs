@@ -14,7 +14,7 @@ pub(super) fn number(seed: usize) -> f64 {
     2.0 * (x - x.floor()) - 1.0
 }
 
-pub(super) fn vector(seed: usize) -> Vector3<f64> {
+pub(crate) fn vector(seed: usize) -> Vector3<f64> {
     Vector3::from_fn(|i, _| number(3 * seed + i))
 }
 
@@ -22,7 +22,7 @@ pub(super) fn pose(seed: usize) -> Pose {
     Pose { position: vector(2 * seed), rotation: so3::exp(&vector(2 * seed + 1)) }
 }
 
-pub(super) fn values(count: usize, seed: usize) -> Vec<f64> {
+pub(crate) fn values(count: usize, seed: usize) -> Vec<f64> {
     (0..count).map(|i| number(1000 * seed + i)).collect()
 }
 
@@ -64,7 +64,7 @@ pub(super) fn kinds() -> Vec<(Option<usize>, JointKind)> {
 }
 
 /// A branched tree with every kind of joint and 18 degrees of freedom, and two loop closures.
-pub(super) fn tree() -> ArticulatedModel {
+pub(crate) fn tree() -> ArticulatedModel {
     let links =
         kinds().into_iter().enumerate().map(|(i, (parent, kind))| link(i, parent, kind)).collect();
     let attachment = |link, seed| Attachment { link, frame: pose(seed) };
@@ -76,6 +76,6 @@ pub(super) fn tree() -> ArticulatedModel {
 }
 
 /// A configuration of a model far from the neutral one.
-pub(super) fn configuration(model: &ArticulatedModel, seed: usize) -> Configuration {
+pub(crate) fn configuration(model: &ArticulatedModel, seed: usize) -> Configuration {
     model.neutral().incremented(&values(model.dofs(), seed))
 }

@@ -1,6 +1,7 @@
 //! From contacts to rows.
 
 use super::body::RigidState;
+use super::propagation::Propagation;
 use super::row::{Row, Side, jacobian, response};
 use super::rows::{Bias, FrictionPair, Group, NormalRow, Rows, tangents};
 use super::settings::ImpulseSettings;
@@ -30,6 +31,8 @@ pub(crate) struct Builder<'a> {
     pub(crate) prescribed: &'a [[Vector3<f64>; 2]],
     /// Trees and how they answer.
     pub(crate) trees: (&'a Trees, &'a [TreeResponse<'a>]),
+    /// Links that are bodies of their own.
+    pub(crate) propagation: Option<&'a Propagation>,
     /// Velocities at the start of the step and without contact.
     pub(crate) velocities: [&'a [Vector3<f64>]; 2],
     /// Duration of the step \[s\].
@@ -62,6 +65,9 @@ impl Builder<'_> {
             let arm = point - self.states[body].center;
             let rows = jacobian(&d, &arm);
             let item = &self.system.items[body];
+            if let Some(side) = self.propagation.and_then(|p| p.side(body, rows)) {
+                return side;
+            }
             if let Some([tree, link]) = item.link {
                 return self.tree_side(tree, |response| response.jacobian(link, point, &d));
             }
@@ -96,6 +102,10 @@ impl Builder<'_> {
         }
         let mut side = |body: usize, d: Vector3<f64>| {
             let item = &self.system.items[body];
+            let rows = [Vector3::zeros(), d];
+            if let Some(side) = self.propagation.and_then(|p| p.side(body, rows)) {
+                return side;
+            }
             if let Some([tree, link]) = item.link {
                 return self.tree_side(tree, |response| response.angular_jacobian(link, &d));
             }

@@ -7,8 +7,9 @@
 use super::parts::{Part, Partition};
 use super::row::Velocities;
 use super::rows::Rows;
+use super::schedule;
 use super::settings::ImpulseSettings;
-use super::solve::{ImpulseStats, row_scale, solve as solve_rows};
+use super::solve::{ImpulseStats, row_scale};
 use crate::islands::find;
 use osculate_contact::impulse::ImpulseError;
 use rayon::prelude::*;
@@ -30,7 +31,7 @@ pub(crate) fn solve(
     let partition = partition(rows, v.len());
     if partition.parts <= 1 {
         let scale = row_scale(rows, free);
-        let stats = solve_rows(rows, v, settings, scale)?;
+        let stats = schedule::solve(rows, v, settings, scale)?;
         return Ok(ImpulseStats { islands: partition.parts, ..stats });
     }
     let mut parts = partition.split(rows, v.len());
@@ -38,7 +39,7 @@ pub(crate) fn solve(
         part.read(free);
         let scale = row_scale(&part.rows, &part.v);
         part.read(v);
-        solve_rows(&mut part.rows, &mut part.v, settings, scale)
+        schedule::solve(&mut part.rows, &mut part.v, settings, scale)
     };
     let largest = parts.iter().map(|p| p.rows.groups.len()).max().unwrap_or(0);
     let alone_only = rayon::current_num_threads() == 1;
@@ -79,6 +80,12 @@ fn partition(rows: &Rows, unknowns: usize) -> Partition {
             root[a.max(b)] = a.min(b);
         }
     }
+    for pass in &rows.passes {
+        for link in pass.places() {
+            let (a, b) = (find(&mut root, pass.at()), find(&mut root, link));
+            root[a.max(b)] = a.min(b);
+        }
+    }
     let mut found = vec![None; unknowns];
     let mut partition = Partition::default();
     let mut part = |place: Option<usize>| {
@@ -96,5 +103,6 @@ fn partition(rows: &Rows, unknowns: usize) -> Partition {
     });
     partition.groups = groups.collect();
     partition.joints = rows.joints.iter().map(|j| part(Some(j.at))).collect();
+    partition.passes = rows.passes.iter().map(|p| part(Some(p.at()))).collect();
     partition
 }

@@ -7,11 +7,12 @@ use super::row::{Row, Side, Velocities};
 use super::rows::{FrictionPair, Group, NormalRow, Rows};
 use nalgebra::Vector3;
 
-/// The part that each group and each tree's rows of joints belong to.
+/// The part that each group, each tree's rows of joints and each tree's pass belong to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Partition {
     pub(crate) groups: Vec<usize>,
     pub(crate) joints: Vec<usize>,
+    pub(crate) passes: Vec<usize>,
     /// How many parts there are.
     pub(crate) parts: usize,
 }
@@ -34,6 +35,11 @@ impl Part {
     /// Writes its velocities to those of all.
     pub(crate) fn write(&self, v: &mut Velocities) {
         self.v.iter().zip(&self.from).for_each(|(own, &i)| v[i] = *own);
+    }
+
+    /// Which velocity of all is that of an own one.
+    pub(crate) fn of_all(&self, own: usize) -> usize {
+        self.from[own]
     }
 
     /// Numbers the velocities that its rows act on from 0.
@@ -73,13 +79,16 @@ impl Partition {
             part.rows.normals.reserve_exact(normals);
             part.rows.pairs.reserve_exact(pairs);
         }
-        let Rows { normals, pairs, groups, joints } = rows;
+        let Rows { normals, pairs, groups, joints, passes } = rows;
         let (mut normals, mut pairs) = (normals.drain(..), pairs.drain(..));
         for (group, &part) in groups.drain(..).zip(&self.groups) {
             parts[part].rows.take(group, &mut normals, &mut pairs);
         }
         for (joints, &part) in joints.drain(..).zip(&self.joints) {
             parts[part].rows.joints.push(joints);
+        }
+        for (pass, &part) in passes.drain(..).zip(&self.passes) {
+            parts[part].rows.passes.push(pass);
         }
         let mut place = vec![NONE; unknowns];
         parts.iter_mut().for_each(|part| part.number(&mut place));
@@ -92,18 +101,19 @@ impl Partition {
             .into_iter()
             .map(|Part { rows: mut own, from, .. }| {
                 own.each_place(|at, _| *at = from[*at]);
-                let Rows { normals, pairs, groups, joints } = own;
+                let Rows { normals, pairs, groups, joints, passes } = own;
                 let contacts = (groups.into_iter(), normals.into_iter(), pairs.into_iter());
-                (contacts, joints.into_iter())
+                (contacts, joints.into_iter(), passes.into_iter())
             })
             .collect();
         for &part in &self.groups {
-            let ((groups, normals, pairs), _) = &mut each[part];
+            let ((groups, normals, pairs), ..) = &mut each[part];
             if let Some(group) = groups.next() {
                 rows.take(group, normals, pairs);
             }
         }
         rows.joints.extend(self.joints.iter().filter_map(|&part| each[part].1.next()));
+        rows.passes.extend(self.passes.iter().filter_map(|&part| each[part].2.next()));
     }
 }
 
@@ -141,5 +151,6 @@ impl Rows {
             let length = joints.length();
             see(&mut joints.at, length);
         }
+        self.passes.iter_mut().for_each(|pass| pass.each_place(&mut see));
     }
 }

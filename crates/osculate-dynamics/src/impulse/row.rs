@@ -65,6 +65,11 @@ impl Side {
         }
     }
 
+    /// Whether it is a tree.
+    pub(crate) fn is_tree(&self) -> bool {
+        matches!(self, Self::Tree { .. })
+    }
+
     /// Index of its first vector, to be changed, and how many vectors there are.
     pub(crate) fn place_mut(&mut self) -> Option<(&mut usize, usize)> {
         match self {

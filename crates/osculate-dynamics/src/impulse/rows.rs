@@ -8,6 +8,7 @@
 //! A group is a set of contacts of one pair of bodies and the places where their friction acts: at the contact
 //! itself (point friction), or at the anchors of a region.
 
+use super::propagation::TreePass;
 use super::row::Row;
 use super::spin::Angular;
 use super::tree::JointRows;
@@ -76,6 +77,8 @@ pub(crate) struct Rows {
     pub(crate) pairs: Vec<FrictionPair>,
     pub(crate) groups: Vec<Group>,
     pub(crate) joints: Vec<JointRows>,
+    /// Trees whose links are bodies of their own in the rows.
+    pub(crate) passes: Vec<TreePass>,
 }
 
 impl Rows {
@@ -84,6 +87,7 @@ impl Rows {
         self.pairs.clear();
         self.groups.clear();
         self.joints.clear();
+        self.passes.clear();
     }
 
     pub(crate) fn push(&mut self, group: Group) {

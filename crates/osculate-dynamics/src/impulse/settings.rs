@@ -58,6 +58,27 @@ impl NormalLaw {
     }
 }
 
+/// In which order rows are swept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SolveMode {
+    /// One after the other.
+    #[default]
+    Serial,
+    /// In colours: no two groups of contacts of one colour act on one body, so they are solved at once.
+    Colored,
+}
+
+/// How contacts move a tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ArticulatedResponse {
+    /// Each row by its whole response `Ĥ⁻¹Jᵀ`, at once.
+    #[default]
+    Immediate,
+    /// Rows move links as bodies of their own, and their impulses go through the tree once a sweep. Contacts between links
+    /// of one tree stay immediate.
+    Propagation,
+}
+
 /// How to solve and to step. Units SI.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ImpulseSettings {
@@ -72,6 +93,10 @@ pub struct ImpulseSettings {
     pub on_failure: OnFailure,
     /// `ω`, over-relaxation of a row \[–\], in (0, 2).
     pub relaxation: f64,
+    /// In which order rows are swept.
+    pub solve_mode: SolveMode,
+    /// How contacts move a tree.
+    pub articulated_response: ArticulatedResponse,
     /// Sweeps without overlap correction after the positions are known.
     pub velocity_sweeps: usize,
     /// What holds two bodies apart.
@@ -102,6 +127,8 @@ impl Default for ImpulseSettings {
             tolerance: 1e-8,
             on_failure: OnFailure::default(),
             relaxation: 1.0,
+            solve_mode: SolveMode::default(),
+            articulated_response: ArticulatedResponse::default(),
             velocity_sweeps: 0,
             normal: NormalLaw::Rigid(Rigid::default()),
             warm_start: 1.0,

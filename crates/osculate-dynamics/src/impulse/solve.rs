@@ -49,7 +49,7 @@ pub(super) const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
 /// What a sweep does with overlaps.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Phase {
+pub(super) enum Phase {
     Position,
     Velocity,
 }
@@ -128,23 +128,23 @@ pub(super) fn slip(pair: &FrictionPair, v: &Velocities) -> Vector2<f64> {
 
 /// The largest natural residual.
 #[derive(Clone, Copy, Default)]
-struct Worst {
+pub(super) struct Worst {
     /// Its size \[m/s or rad/s\].
-    size: f64,
-    contact: usize,
-    tree: Option<usize>,
+    pub(super) size: f64,
+    pub(super) contact: usize,
+    pub(super) tree: Option<usize>,
 }
 
-struct Solver<'a> {
-    settings: &'a ImpulseSettings,
-    phase: Phase,
+pub(super) struct Solver<'a> {
+    pub(super) settings: &'a ImpulseSettings,
+    pub(super) phase: Phase,
 }
 
 impl Solver<'_> {
     /// One sweep; the largest change of a row's velocity by its own impulse \[m/s\].
-    fn sweep(&self, rows: &mut Rows, v: &mut Velocities) -> Result<f64, ImpulseError> {
+    pub(super) fn sweep(&self, rows: &mut Rows, v: &mut Velocities) -> Result<f64, ImpulseError> {
         let mut change = 0.0_f64;
-        let Rows { normals, pairs, groups, joints } = rows;
+        let Rows { normals, pairs, groups, joints, .. } = rows;
         for group in groups.iter_mut() {
             if self.is_coupled(group) {
                 let (i, j) = (group.normals.start, group.pairs.start);
@@ -290,7 +290,7 @@ impl Solver<'_> {
     }
 
     /// Natural residual, and where it is largest.
-    fn residual(&self, rows: &Rows, v: &Velocities) -> Worst {
+    pub(super) fn residual(&self, rows: &Rows, v: &Velocities) -> Worst {
         let mut worst = Worst::default();
         let mut see = |size: f64, contact: usize| {
             // A NaN is the worst of all.

@@ -13,14 +13,15 @@ use super::build::{Builder, Touch};
 use super::memory::WarmStart;
 use super::near::Near;
 use super::patch::{Anchor, Patches};
+use super::propagation::Propagation;
 use super::record::{AnchorImpulse, ContactImpulse, StepRecord};
 use super::row::Velocities;
 use super::rows::Rows;
-use super::settings::ImpulseSettings;
-use super::solve::{regime, settle, world};
+use super::settings::{ArticulatedResponse, ImpulseSettings};
+use super::solve::{regime, world};
 use super::system::System;
 use super::tree::{End, JoinError, JointedBodies, Trees};
-use super::{ImpulseStepError, islands};
+use super::{ImpulseStepError, islands, schedule};
 use crate::articulated::immediate::TreeResponse;
 use crate::articulated::{ArticulatedModel, Configuration};
 use crate::{OnFailure, Parameters, Scene, SceneError, Wrench};
@@ -181,7 +182,7 @@ impl ImpulseStepper {
             .map_err(|source| ImpulseStepError::Tree { step: at, source })?;
         let [mut start, mut free] = self.free_velocities(wrenches, duration)?;
         trees.extend(&responses, [&mut start, &mut free]);
-        let anchors = self.build([&start, &free], (trees, &responses), duration);
+        let anchors = self.build([&mut start, &mut free], (trees, &responses), duration);
         let mut v = self.warm_velocities(&free);
         let law = |source| ImpulseStepError::Law { step: at, source };
         let stats = islands::solve(&mut self.rows, (&free, &mut v), &self.settings).map_err(law)?;
@@ -191,7 +192,7 @@ impl ImpulseStepper {
         let mut states = self.advanced(&v, duration);
         let mut ends = trees.ends(&responses, &v, &self.rows.joints);
         if self.settings.velocity_sweeps > 0 {
-            settle(&mut self.rows, &mut v, &self.settings).map_err(law)?;
+            schedule::settle(&mut self.rows, &mut v, &self.settings).map_err(law)?;
             for (state, item) in states.iter_mut().zip(&self.system.items) {
                 if let Some(u) = item.unknown {
                     (state.velocity, state.angular_velocity) = (v[u], v[u + 1]);
@@ -227,7 +228,7 @@ impl ImpulseStepper {
     /// Contacts and rows of the step; the anchors.
     fn build(
         &mut self,
-        [start, free]: [&[Vector3<f64>]; 2],
+        [start, free]: [&mut Vec<Vector3<f64>>; 2],
         (trees, responses): (&Trees, &[TreeResponse<'_>]),
         h: f64,
     ) -> Vec<Anchor> {
@@ -241,6 +242,15 @@ impl ImpulseStepper {
         };
         self.touches = near.touches();
         self.rows.clear();
+        let propagates = self.settings.articulated_response == ArticulatedResponse::Propagation;
+        let propagation = propagates.then(|| {
+            let trees = (trees, responses);
+            Propagation::new(&self.system, &self.touches, trees, free.len())
+        });
+        if let Some(propagation) = &propagation {
+            propagation.extend(start);
+            propagation.extend(free);
+        }
         let inverse = self.system.inverse_inertia(&self.states);
         let prescribed = self.system.prescribed(&self.states, self.step, h);
         let builder = Builder {
@@ -250,6 +260,7 @@ impl ImpulseStepper {
             inverse: &inverse,
             prescribed: &prescribed,
             trees: (trees, responses),
+            propagation: propagation.as_ref(),
             velocities: [start, free],
             duration: h,
         };
@@ -264,11 +275,12 @@ impl ImpulseStepper {
         self.warm.start(&self.touches, &mut self.rows, part, h);
         Patches::start(&anchors, &mut self.rows);
         self.rows.joints = trees.rows(responses, part);
+        self.rows.passes = propagation.map_or_else(Vec::new, |p| p.passes);
         anchors
     }
 
     /// `v_f + M⁻¹Jᵀ r` of the impulses that the rows start from.
-    fn warm_velocities(&self, free: &Velocities) -> Vec<Vector3<f64>> {
+    fn warm_velocities(&mut self, free: &Velocities) -> Vec<Vector3<f64>> {
         let mut v = free.to_vec();
         for normal in &self.rows.normals {
             normal.row.apply(normal.impulse, &mut v);
@@ -284,6 +296,7 @@ impl ImpulseStepper {
         for joints in &self.rows.joints {
             joints.warm(&mut v);
         }
+        self.rows.start_passes(&mut v);
         v
     }
 

@@ -1,8 +1,13 @@
 //! `[solver.impulse]` and `[actor.impulse]`: the impulse model.
 
-use super::names::{CombineName, FootprintName, FrictionModeName, GyroscopicName};
+use super::names::{
+    ArticulatedResponseName, CombineName, FootprintName, FrictionModeName, GyroscopicName,
+    SolveModeName,
+};
 use crate::ImpulseSurface;
-use crate::impulse::{FrictionMode, Gyroscopic, ImpulseSettings, NormalLaw};
+use crate::impulse::{
+    ArticulatedResponse, FrictionMode, Gyroscopic, ImpulseSettings, NormalLaw, SolveMode,
+};
 use osculate_contact::impulse::normal::{Rigid, SpringDamper};
 use osculate_contact::impulse::patch::IsotropicFootprint;
 use osculate_contact::impulse::{Condim, FrictionCombine, ImpulseError};
@@ -32,6 +37,12 @@ pub struct Impulse {
     pub tolerance: f64,
     /// Over-relaxation \[–\], in (0, 2).
     pub relaxation: f64,
+    /// In which order rows are swept.
+    #[serde(with = "SolveModeName")]
+    pub solve_mode: SolveMode,
+    /// How contacts move a tree.
+    #[serde(with = "ArticulatedResponseName")]
+    pub articulated_contact_response: ArticulatedResponse,
     /// Sweeps without overlap correction after the positions are known.
     pub velocity_sweeps: usize,
     /// Part of an overlap removed in a step \[–\], 0 to 1.
@@ -81,6 +92,8 @@ impl Default for Impulse {
             sweeps: s.sweeps,
             tolerance: s.tolerance,
             relaxation: s.relaxation,
+            solve_mode: s.solve_mode,
+            articulated_contact_response: s.articulated_response,
             velocity_sweeps: s.velocity_sweeps,
             erp: r.correction,
             slop: r.slop,
@@ -121,6 +134,8 @@ impl From<&Impulse> for ImpulseSettings {
             sweeps: i.sweeps,
             tolerance: i.tolerance,
             relaxation: i.relaxation,
+            solve_mode: i.solve_mode,
+            articulated_response: i.articulated_contact_response,
             velocity_sweeps: i.velocity_sweeps,
             normal,
             warm_start: i.warm_start,

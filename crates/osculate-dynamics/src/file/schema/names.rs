@@ -1,6 +1,6 @@
 //! Names in files of the choices that other modules define.
 
-use crate::impulse::{FrictionMode, Gyroscopic};
+use crate::impulse::{ArticulatedResponse, FrictionMode, Gyroscopic, SolveMode};
 use crate::{InitialRate, Method, OnFailure, RotationUpdate};
 use osculate_contact::impulse::FrictionCombine;
 use osculate_contact::impulse::patch::IsotropicFootprint;
@@ -48,6 +48,20 @@ pub(super) enum FrictionModeName {
     CoulombNewton,
     Bisection,
     BisectionDesaxce,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "SolveMode", rename_all = "kebab-case")]
+pub(super) enum SolveModeName {
+    Serial,
+    Colored,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "ArticulatedResponse", rename_all = "kebab-case")]
+pub(super) enum ArticulatedResponseName {
+    Immediate,
+    Propagation,
 }
 
 #[derive(Serialize, Deserialize)]

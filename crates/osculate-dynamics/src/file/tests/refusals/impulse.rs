@@ -2,7 +2,7 @@
 
 use super::{BASE, check, refusal};
 use crate::file::SceneFile;
-use crate::impulse::{FrictionMode, Gyroscopic, NormalLaw};
+use crate::impulse::{ArticulatedResponse, FrictionMode, Gyroscopic, NormalLaw, SolveMode};
 use osculate_contact::impulse::{Condim, FrictionCombine};
 use std::path::Path;
 
@@ -40,6 +40,8 @@ fn values_out_of_range_are_refused_with_line_and_field() {
 fn unknown_words_and_fields_are_refused() {
     for (line, word) in [
         ("[solver.impulse]\nfriction_mode = \"pyramid\"", "pyramid"),
+        ("[solver.impulse]\nsolve_mode = \"jacobi\"", "colored"),
+        ("[solver.impulse]\narticulated_contact_response = \"slow\"", "propagation"),
         ("[solver.impulse]\nsweep = 3", "sweep"),
         ("[solver.impulse]\ncombine = \"mean\"", "mean"),
         ("model = \"hard\"", "hard"),
@@ -85,6 +87,8 @@ on_failure = "continue"
 friction_mode = "coulomb-newton"
 sweeps = 7
 velocity_sweeps = 2
+solve_mode = "colored"
+articulated_contact_response = "propagation"
 normal_stiffness = 1e4
 normal_damping = 3
 combine = "min"
@@ -98,6 +102,8 @@ footprint = "corners"
     let s = simulator.settings();
     assert_eq!((s.friction_mode, s.sweeps), (FrictionMode::CoulombNewton, 7));
     assert_eq!((s.velocity_sweeps, s.combine), (2, FrictionCombine::Min));
+    let order = (s.solve_mode, s.articulated_response);
+    assert_eq!(order, (SolveMode::Colored, ArticulatedResponse::Propagation));
     assert_eq!((s.gyroscopic, s.on_failure), (Gyroscopic::Off, crate::OnFailure::Continue));
     assert!(matches!(s.normal, NormalLaw::SpringDamper(_)));
     let surface = simulator.scene().bodies[1].impulse;
