@@ -51,6 +51,7 @@ impl ImpulseError {
     }
 
     /// Checks that a number is finite and not negative.
+    #[inline]
     pub(crate) fn not_negative(quantity: &'static str, found: f64) -> Result<(), Self> {
         if found >= 0.0 && found.is_finite() {
             return Ok(());

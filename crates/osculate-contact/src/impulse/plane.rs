@@ -60,19 +60,27 @@ pub(super) struct Spectrum {
     axis: Vector2<f64>,
 }
 
-/// The power of two below `x`: dividing by it is exact. 1 where there is none.
+/// The power of two below `x`, and its inverse: dividing by it is exact. 1 where there is none.
 #[inline]
-fn power_of_two(x: f64) -> f64 {
+fn power_of_two(x: f64) -> (f64, f64) {
     const EXPONENT: u64 = 0x7ff0_0000_0000_0000;
-    let power = f64::from_bits(x.to_bits() & EXPONENT);
+    /// Twice the exponent of 1.
+    const INVERSE: u64 = 0x7fe0_0000_0000_0000;
+    let bits = x.to_bits() & EXPONENT;
+    let power = f64::from_bits(bits);
     // Not for what is negative, subnormal or has no inverse.
-    if x > 0.0 && power > 1e-300 && power < 1e300 { power } else { 1.0 }
+    if x > 0.0 && power > 1e-300 && power < 1e300 {
+        // A difference of exponents, for everything else waits for it.
+        (power, f64::from_bits(INVERSE - bits))
+    } else {
+        (1.0, 1.0)
+    }
 }
 
 impl Spectrum {
+    #[inline]
     pub(super) fn new(block: &Matrix2<f64>) -> Result<Self, ImpulseError> {
-        let size = power_of_two(block[(0, 0)].max(block[(1, 1)]));
-        let inverse = size.recip();
+        let (size, inverse) = power_of_two(block[(0, 0)].max(block[(1, 1)]));
         let (a, d, c) = (block[(0, 0)] * inverse, block[(0, 1)] * inverse, block[(1, 1)] * inverse);
         let half = 0.5 * (a - c);
         let root = (half * half + d * d).sqrt();
@@ -84,8 +92,10 @@ impl Spectrum {
             return Err(ImpulseError::Indefinite { smallest, largest });
         }
         let second = if second <= SINGULAR * first { 0.0 } else { second };
-        let direction =
-            if half >= 0.0 { Vector2::new(half + root, d) } else { Vector2::new(d, root - half) };
+        // A choice between two numbers, not between two ways: its side cannot be guessed.
+        let long = root + half.abs();
+        let (x, y) = if half >= 0.0 { (long, d) } else { (d, long) };
+        let direction = Vector2::new(x, y);
         let square = direction.norm_squared();
         let axis = if square > 0.0 { direction * square.sqrt().recip() } else { Vector2::x() };
         Ok(Self { size, values: [first, second], axis })

@@ -75,6 +75,7 @@ fn norm<const N: usize>(y: &[f64; N]) -> f64 {
 ///
 /// # Errors
 /// [`ImpulseError::NotConverged`] where neither Newton nor bisection gets there: not for numbers that are finite.
+#[inline]
 pub fn solve<const N: usize>(
     l: &[f64; N],
     beta: &[f64; N],
