@@ -145,6 +145,8 @@ pub struct ContactNumbers {
     pub kind: u32,
     /// Bits of what it touches: two geometries may touch where the bits of one's kind meet the other's.
     pub affinity: u32,
+    /// Of two geometries that touch, the numbers of the one with more of it act; with equal ones the larger of each.
+    pub priority: i32,
 }
 
 /// Drive of a joint with one coordinate, by a control signal `u`.
@@ -229,7 +231,7 @@ impl ContactNumbers {
 impl Default for ContactNumbers {
     /// Sliding friction of no stated value, touching everything.
     fn default() -> Self {
-        Self { friction: None, dimension: 3, kind: 1, affinity: 1 }
+        Self { friction: None, dimension: 3, kind: 1, affinity: 1, priority: 0 }
     }
 }
 

@@ -84,7 +84,7 @@ fn weigh(
     Ok(unit.map(|(volume, unit)| with_mass(&unit, mass.unwrap_or(density * volume))))
 }
 
-/// `contype`, `conaffinity`, `condim` and `friction`.
+/// `contype`, `conaffinity`, `condim`, `friction` and `priority`.
 pub(super) fn contact(e: &Resolved<'_>) -> Result<ContactNumbers, ImportError> {
     let given = e.list("friction", (1, 3), "one to three finite numbers")?.unwrap_or_default();
     if given.iter().any(|x| *x < 0.0) {
@@ -98,7 +98,13 @@ pub(super) fn contact(e: &Resolved<'_>) -> Result<ContactNumbers, ImportError> {
         dimension,
         kind: e.whole("contype")?.unwrap_or(1),
         affinity: e.whole("conaffinity")?.unwrap_or(1),
+        priority: priority(e)?,
     })
+}
+
+fn priority(e: &Resolved<'_>) -> Result<i32, ImportError> {
+    let Some(text) = e.text("priority") else { return Ok(0) };
+    text.parse().map_err(|_| e.refused("priority", "a whole number"))
 }
 
 /// `condim`.

@@ -32,7 +32,7 @@ fn of_element(tag: &str) -> &'static str {
 fn of_attribute(tag: &str, attribute: &str) -> &'static str {
     match (tag, attribute) {
         (_, "user" | "rgba" | "material" | "group") => "only looks",
-        (_, "solref" | "solimp" | "solmix" | "margin" | "gap" | "priority" | "solreffriction") => {
+        (_, "solref" | "solimp" | "solmix" | "margin" | "gap" | "solreffriction") => {
             "contacts and constraints have the laws of this simulator, not softness by time constants"
         }
         ("joint", "solreflimit" | "solimplimit" | "solimpfriction") => {

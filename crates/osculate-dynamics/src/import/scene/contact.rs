@@ -3,6 +3,7 @@
 use super::super::description::{ContactNumbers, Geometry};
 use super::super::notes::Outcome;
 use super::Writer;
+use super::friction::{Acting, sliding};
 use crate::file::{FilterRule, Pair};
 use osculate_geometry::filter::DEFAULT_LAYER;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,20 +15,10 @@ fn layer(contact: &ContactNumbers) -> Option<String> {
     (!same).then(|| format!("kind-{}-affinity-{}", contact.kind, contact.affinity))
 }
 
-/// Sliding friction: none of a contact without tangential force.
-fn sliding(contact: &ContactNumbers) -> Option<f64> {
-    let mu = contact.friction.map(|f| f[0])?;
-    Some(if contact.dimension == 1 { 0.0 } else { mu })
-}
-
 impl Writer<'_> {
     /// Writes layer and friction of an actor that has a geometry.
     pub(super) fn contact_of(&mut self, actor: &str, geometry: &Geometry) {
         let contact = &geometry.contact;
-        if contact.dimension > 3 {
-            let reason = "torsional and rolling friction are not of the contact law of a scene";
-            self.note_geometry(geometry, Outcome::Ignored, reason);
-        }
         let Some(written) = self.file.actors.iter_mut().find(|a| a.name == actor) else { return };
         written.layer = layer(contact);
         if let Some(mu) = sliding(contact) {
@@ -112,11 +103,13 @@ impl Writer<'_> {
                 self.note(line, element, Outcome::Ignored, reason);
                 continue;
             }
-            // Without numbers of its own it has those of the format.
-            let mu =
-                sliding(&pair.contact).or_else(|| (pair.contact.dimension == 1).then_some(0.0));
             let actors = [a.actor.clone(), b.actor.clone()];
-            self.file.pairs.push(Pair { actors, mu: Some(mu.unwrap_or(1.0)), ..Pair::default() });
+            let (acting, written) = (Acting::of_pair(&pair.contact), Acting::written([a, b]));
+            if acting.differs_in_rows(&written) {
+                let reason = "condim, torsional and rolling friction of a pair are those of its actors; only sliding friction is its own";
+                self.note(line, element, Outcome::Changed, reason);
+            }
+            self.file.pairs.push(Pair { actors, mu: Some(acting.sliding), ..Pair::default() });
         }
     }
 }

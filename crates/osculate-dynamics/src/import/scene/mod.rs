@@ -9,6 +9,7 @@
 
 mod contact;
 mod facets;
+mod friction;
 mod link;
 mod shape;
 
@@ -47,6 +48,8 @@ pub(super) struct Toucher {
     pub(super) actor: String,
     /// Name of the geometry.
     pub(super) geometry: String,
+    /// Line of the geometry.
+    pub(super) line: usize,
     /// Its link; `None` for the world.
     pub(super) link: Option<usize>,
     pub(super) contact: ContactNumbers,
@@ -90,6 +93,7 @@ impl Description {
         writer.pairs();
         writer.loops();
         writer.settings();
+        writer.impulse_friction();
         ImportedScene { file: writer.file, notes: writer.notes }
     }
 }

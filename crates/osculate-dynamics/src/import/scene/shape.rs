@@ -66,8 +66,8 @@ impl Writer<'_> {
 
     fn touch(&mut self, actor: String, link: Option<usize>, geometry: &Geometry) {
         self.contact_of(&actor, geometry);
-        let (name, contact) = (geometry.name.clone(), geometry.contact);
-        self.touchers.push(Toucher { actor, geometry: name, link, contact });
+        let (name, line, contact) = (geometry.name.clone(), geometry.line, geometry.contact);
+        self.touchers.push(Toucher { actor, geometry: name, line, link, contact });
     }
 
     /// Whether a host has one geometry that touches.

@@ -2,6 +2,7 @@
 
 mod damage;
 mod drives;
+mod friction;
 mod mjcf;
 mod mjcf_refused;
 mod scene;
