@@ -40,7 +40,7 @@ pub(crate) struct Builder<'a> {
 }
 
 /// Gap at which a contact counts as closed \[m\].
-const CLOSED: f64 = 1e-6;
+pub(super) const CLOSED: f64 = 1e-6;
 
 impl Builder<'_> {
     /// A row along a direction at a point of the world; its velocity is that of the first body against the second.

@@ -33,6 +33,14 @@ pub fn drift_velocity<T: Scalar>(
     scale(displacement, correction / duration)
 }
 
+/// The slip against its impulse \[m/s\] beyond which an anchor on its circle slides: `10⁻⁵ R/Δt`.
+///
+/// * `length`: `R` \[m\].
+/// * `duration`: `Δt` \[s\].
+pub fn slow_slip(length: f64, duration: f64) -> f64 {
+    1e-5 * length / duration
+}
+
 /// When an anchor forgets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Release {
@@ -80,8 +88,7 @@ impl Release {
             return true;
         }
         let saturated = anchor.impulse.norm() >= self.saturation * anchor.radius;
-        let slow = 1e-5 * length / duration;
-        saturated && anchor.slip.dot(&anchor.impulse) < -anchor.radius * slow
+        saturated && anchor.slip.dot(&anchor.impulse) < -anchor.radius * slow_slip(length, duration)
     }
 }
 

@@ -26,6 +26,7 @@ mod error;
 mod factor;
 mod free;
 mod gather;
+mod jumps;
 mod line;
 mod linear;
 mod lines;
@@ -69,9 +70,9 @@ impl<'a> Linearisation<'a> {
         Self::with(simulator, parameters, trajectory, OnFailure::Stop)
     }
 
-    /// As [`Linearisation::new`], with a choice of what to do where the motion depends on a distribution of load that is not
-    /// determined: stop, or go on with that derivative in which redundant rows keep their impulses, which differences need not
-    /// confirm.
+    /// As [`Linearisation::new`], with a choice of what to do where a step is not converged or the motion depends on a
+    /// distribution of load that is not determined: stop, or go on with the step as if it were a fixed point, and with that
+    /// derivative in which redundant rows keep their impulses. Differences need not confirm either.
     ///
     /// # Errors
     /// Where a step is not converged, the motion is not determined, the friction mode is one of the counter-examples, there are

@@ -107,7 +107,7 @@ impl<'a> Source<'a> {
     ) -> Result<StepLinear, ImpulseGradientError> {
         let record = &self.trajectory.records[step];
         let stats = &record.stats;
-        if !stats.converged {
+        if !stats.converged && self.on_indeterminate == OnFailure::Stop {
             let (residual, tolerance) = (stats.residual, stats.tolerance);
             return Err(ImpulseGradientError::NotConverged { step, residual, tolerance });
         }

@@ -8,11 +8,12 @@ use crate::articulated::immediate::RowSource;
 use crate::impulse::ContactImpulse;
 use nalgebra::Vector3;
 
-/// What changes at a switch. Each is a kink of the step: velocities are continuous there, their derivatives are not.
+/// What changes at a switch. The first four are kinks of the step: velocities are continuous there, their derivatives are not. At
+/// the others the motion jumps.
 ///
 /// A limit of a joint opens and closes as a contact does; dry friction of a joint slips and sticks, and a drive slips at its effort
 /// limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SwitchKind {
     /// A loaded contact opens: `r_N` relative to the largest of the step \[–\].
     Opening,
@@ -22,6 +23,31 @@ pub enum SwitchKind {
     Slipping,
     /// A sliding friction impulse leaves its circle: `α/(α + tr A)` \[–\].
     Sticking,
+    /// An approach reaches the threshold of restitution: their difference relative to the largest speed \[–\].
+    Rebounding,
+    /// A contact that will rebound is reached a step earlier or later: what is left of its gap, relative to the way of a step
+    /// at the largest speed \[–\].
+    Arriving,
+    /// An anchor lets go: the difference of its slip from the slowest of a release, relative to the largest speed \[–\].
+    Releasing,
+}
+
+impl SwitchKind {
+    /// Every kind.
+    pub const ALL: [Self; 7] = [
+        Self::Opening,
+        Self::Closing,
+        Self::Slipping,
+        Self::Sticking,
+        Self::Rebounding,
+        Self::Arriving,
+        Self::Releasing,
+    ];
+
+    /// Whether the motion itself jumps there, and not only its derivatives.
+    pub fn jumps(self) -> bool {
+        matches!(self, Self::Rebounding | Self::Arriving | Self::Releasing)
+    }
 }
 
 /// A contact or an anchor near a switch.
@@ -62,6 +88,7 @@ impl Linearisation<'_> {
     }
 
     fn switches_of(&self, step: usize, mut see: impl FnMut(ImpulseSwitch)) {
+        self.jumps_of(step, &mut see);
         let (linear, record) = (&self.steps[step], &self.source.trajectory.records[step]);
         let contact = |kind, i: usize, distance: f64| ImpulseSwitch {
             kind,
