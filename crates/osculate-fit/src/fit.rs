@@ -9,7 +9,7 @@ use crate::least_squares::{self, Solution, Stop};
 use crate::optimise::{self, Budget, Solver};
 use crate::parameter::FreeParameter;
 use crate::problem::{Horizon, InitialState, Model, Problem, ProblemError, Toss, Weights};
-use crate::surface::{self, Surface, latin_column};
+use crate::surface::{self, Average, Surface, latin_column};
 use rand::{SeedableRng, rngs::StdRng};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -58,11 +58,13 @@ pub struct Designs {
     pub half_width: f64,
     /// Factor of a half width after a round whose minimum is inside.
     pub shrink: f64,
+    /// What is fitted.
+    pub average: Average,
 }
 
 impl Default for Designs {
     fn default() -> Self {
-        Self { points: 40, rounds: 3, half_width: 0.5, shrink: 0.6 }
+        Self { points: 40, rounds: 3, half_width: 0.5, shrink: 0.6, average: Average::Mean }
     }
 }
 
@@ -341,6 +343,7 @@ pub fn run_stage(
         Algorithm::ResponseSurface => {
             let d = plan.designs;
             let settings = surface::Settings {
+                average: d.average,
                 points: d.points,
                 rounds: d.rounds,
                 half_widths: parameters.iter().map(|p| p.step.unwrap_or(d.half_width)).collect(),

@@ -140,6 +140,7 @@ impl<'a> Check<'a> {
             ("rounds", stage.rounds.is_some()),
             ("half_width", stage.half_width.is_some()),
             ("shrink", stage.shrink.is_some()),
+            ("average", stage.average.is_some()),
         ];
         if let Some((field, _)) = given.iter().find(|(_, given)| *given && !surface) {
             return self.refuse(&at(field), field, "only beside algorithm = \"response-surface\"");

@@ -4,6 +4,7 @@ use super::ExperimentError;
 use crate::fit::{Algorithm, Designs};
 use crate::parameter::FreeParameter;
 use crate::recording::Part;
+use crate::surface::Average;
 use crate::trust::GRIDS;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -133,6 +134,8 @@ pub struct StageFile {
     pub half_width: Option<f64>,
     /// Factor of a half width after a round whose minimum is inside.
     pub shrink: Option<f64>,
+    /// Average over tosses whose trend it fits.
+    pub average: Option<Average>,
 }
 
 impl StageFile {
@@ -144,6 +147,7 @@ impl StageFile {
             rounds: self.rounds.unwrap_or(d.rounds),
             half_width: self.half_width.unwrap_or(d.half_width),
             shrink: self.shrink.unwrap_or(d.shrink),
+            average: self.average.unwrap_or(d.average),
         }
     }
 }

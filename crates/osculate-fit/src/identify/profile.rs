@@ -1,9 +1,8 @@
 //! The loss along one parameter with the others optimal, and by how much each value is excluded.
 
 use super::verdict::{Verdict, verdict};
-use crate::least_squares::{self, BlockProblem, Settings};
+use crate::least_squares::{self, Settings, block_costs};
 use crate::problem::{Problem, ProblemError};
-use rayon::prelude::*;
 use serde::Serialize;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -42,19 +41,6 @@ pub struct ProfilePlan {
     pub known_noise: bool,
 }
 
-/// Loss of each toss, in block order.
-fn block_losses(
-    problem: &Problem,
-    shared: &[f64],
-    own: &[Vec<f64>],
-) -> Result<Vec<f64>, ProblemError> {
-    let losses: Vec<Result<f64, ProblemError>> = (0..problem.blocks())
-        .into_par_iter()
-        .map(|b| Ok(problem.evaluate(b, shared, &own[b], false)?.residuals.norm_squared()))
-        .collect();
-    losses.into_iter().collect()
-}
-
 /// Profile of parameter `i` of a problem around its best point.
 ///
 /// * `held`: parameters (by index) that keep their value while the others are optimised.
@@ -74,7 +60,7 @@ pub fn profile(
     interrupted: &AtomicBool,
 ) -> Result<Profile, ProblemError> {
     let (shared, own) = best;
-    let reference = block_losses(problem, shared, own)?;
+    let reference = block_costs(problem, shared, own)?;
     let [low, high] = problem.parameters()[i].coordinate_bounds();
     let at = |u: f64, from: &mut (Vec<f64>, Vec<Vec<f64>>)| {
         from.0[i] = u;
@@ -168,7 +154,7 @@ fn optimise_others(
     let solution =
         least_squares::minimise(problem, from.clone(), &bounds, &settings, interrupted, |_, _| {})?;
     *from = (solution.shared, solution.own);
-    block_losses(problem, &from.0, &from.1)
+    block_costs(problem, &from.0, &from.1)
 }
 
 /// How many allowances losses are above the reference.

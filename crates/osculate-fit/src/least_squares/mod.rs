@@ -234,18 +234,23 @@ pub fn cost<P: BlockProblem>(
     shared: &[f64],
     own: &[Vec<f64>],
 ) -> Result<f64, P::Error> {
+    Ok(block_costs(problem, shared, own)?.iter().sum())
+}
+
+/// Sum of squares of each block, in order.
+///
+/// # Errors
+/// The first block's that fails.
+pub fn block_costs<P: BlockProblem>(
+    problem: &P,
+    shared: &[f64],
+    own: &[Vec<f64>],
+) -> Result<Vec<f64>, P::Error> {
     let costs: Vec<Result<f64, P::Error>> = (0..problem.blocks())
         .into_par_iter()
-        .map(|b| {
-            let r = problem.evaluate(b, shared, &own[b], false)?;
-            Ok(r.residuals.norm_squared())
-        })
+        .map(|b| Ok(problem.evaluate(b, shared, &own[b], false)?.residuals.norm_squared()))
         .collect();
-    let mut sum = 0.0;
-    for c in costs {
-        sum += c?;
-    }
-    Ok(sum)
+    costs.into_iter().collect()
 }
 
 #[cfg(test)]

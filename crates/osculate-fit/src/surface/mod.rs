@@ -15,27 +15,60 @@
 //! of the centre is none of the loss: the valley is narrower than the box and smooth. Then the centre stays, in a
 //! smaller box.
 //!
+//! What is fitted is an average over blocks, by default the mean. Where a few chaotic roll-outs carry the mean, the
+//! geometric mean scatters less: every block counts by its relative change ([`Average`]).
+//!
 //! Designs are Latin hypercubes of a fixed seed; their points are evaluated in parallel and used in their order: the
 //! same bits for any number of threads. Response surfaces go back to Box & Wilson, J. R. Stat. Soc. B 13 (1951).
 
 pub mod quadratic;
 
-use crate::least_squares::{BlockProblem, Solution, Stop, cost};
+use crate::least_squares::{BlockProblem, Solution, Stop, block_costs};
 use nalgebra::DMatrix;
 use quadratic::Quadratic;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Coordinates and the losses of the blocks there.
+type Evaluated = (Vec<f64>, Vec<f64>);
 
 /// A minimum closer to a face than this (in half widths) is on it.
 const FACE: f64 = 0.95;
 /// A loss this many times that of the centre refutes a minimum: scatter of roll-outs is a few percents.
 const REFUTED: f64 = 1.2;
 
+/// The average over blocks whose trend is fitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Average {
+    /// `Σ L_b / B`, that which every other algorithm lowers.
+    #[default]
+    Mean,
+    /// `exp(Σ ln L_b / B)`: no single block decides.
+    GeometricMean,
+}
+
+impl Average {
+    /// The average of the losses of blocks.
+    fn of(self, losses: &[f64]) -> f64 {
+        let n = losses.len().max(1) as f64;
+        match self {
+            Self::Mean => losses.iter().sum::<f64>() / n,
+            // A loss of exactly zero counts as the smallest positive one, not as −∞.
+            Self::GeometricMean => {
+                (losses.iter().map(|l| l.max(f64::MIN_POSITIVE).ln()).sum::<f64>() / n).exp()
+            }
+        }
+    }
+}
+
 /// Settings of the solver.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
+    /// What is fitted.
+    pub average: Average,
     /// Points of a round.
     pub points: usize,
     /// Boxes, one after another.
@@ -57,7 +90,7 @@ pub struct Round {
     pub half_widths: Vec<f64>,
     /// Minimum of the trend, in coordinates.
     pub minimum: Vec<f64>,
-    /// The trend there: mean loss a block.
+    /// The trend there: average loss of a block.
     pub loss: f64,
     /// Standard deviation of the loss about the trend, relative to it: the roughness.
     pub scatter: f64,
@@ -72,18 +105,43 @@ pub struct Round {
 /// The trend of the last round.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Surface {
-    /// Smooth loss at the minimum: mean a block.
+    /// Smooth loss at the minimum: the average over blocks.
     pub loss: f64,
-    /// Second derivative of the smooth loss by the coordinates, mean a block.
+    /// Second derivative of the smooth loss by the coordinates.
     pub hessian: Vec<Vec<f64>>,
     /// Standard error of each coordinate of the minimum that the scatter makes; none where it exceeds the box or the
     /// minimum is on a face.
     pub standard_errors: Vec<Option<f64>>,
     /// Every round.
     pub rounds: Vec<Round>,
+    /// Everything the last trend was fitted to.
+    #[serde(skip)]
+    pub design: Design,
+}
+
+/// The roll-outs behind a trend, to fit it again to other averages of the blocks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Design {
+    average: Average,
+    region: Region,
+    /// Coordinates and the losses of the blocks, of each point.
+    points: Vec<Evaluated>,
+}
+
+impl Design {
+    /// Coordinates of the minimum of the trend where block `b` counts `counts[b]` times; none where there is no trend.
+    pub fn minimum(&self, counts: &[usize]) -> Option<Vec<f64>> {
+        let drawn = |losses: &[f64]| {
+            let all = losses.iter().zip(counts).flat_map(|(l, n)| std::iter::repeat_n(*l, *n));
+            self.average.of(&all.collect::<Vec<f64>>())
+        };
+        let (_, trend) = fit_round(&self.region, &self.points, drawn)?;
+        Some(self.region.coordinates(&trend.minimum()))
+    }
 }
 
 /// A box around a centre, cut to the bounds. Only coordinates that have a width in it move.
+#[derive(Clone, Debug, PartialEq)]
 struct Region {
     ends: Vec<[f64; 2]>,
     centre: Vec<f64>,
@@ -182,14 +240,15 @@ pub fn minimise<P: BlockProblem>(
     observe: &(dyn Fn(usize, f64) + Sync),
 ) -> Result<(Solution, Option<Surface>), P::Error> {
     let (mut shared, own) = start;
-    let mut history = vec![cost(problem, &shared, &own)?];
+    let average = settings.average;
+    let first = block_costs(problem, &shared, &own)?;
+    let (mut history, mut present) = (vec![first.iter().sum()], average.of(&first));
     observe(0, history[0]);
-    let blocks = problem.blocks().max(1) as f64;
     let mut half: Vec<f64> = (0..shared.len())
         .map(|i| settings.half_widths.get(i).or(settings.half_widths.last()))
         .map(|h| h.copied().unwrap_or(0.5))
         .collect();
-    let mut known: Vec<(Vec<f64>, f64)> = Vec::new();
+    let mut points: Vec<Evaluated> = Vec::new();
     let (mut surface, mut stop): (Option<Surface>, _) = (None, Stop::Iterations);
     for round in 0..settings.rounds {
         let region = Region::new(&shared, &half, bounds);
@@ -200,66 +259,64 @@ pub fn minimise<P: BlockProblem>(
             stop = Stop::Interrupted;
             break;
         }
-        let valid = |c: &Option<f64>| c.filter(|c| c.is_finite());
-        let failed = values.iter().filter(|c| valid(c).is_none()).count();
-        known.extend(
-            design.into_iter().zip(&values).filter_map(|(u, c)| Some((u, valid(c)? / blocks))),
-        );
-        let Some(found) = fit_round(&region, &known, failed) else {
+        let before = points.len();
+        points.extend(design.into_iter().zip(values).filter_map(|(u, losses)| Some((u, losses?))));
+        let Some((mut fitted, trend)) = fit_round(&region, &points, |l| average.of(l)) else {
             stop = Stop::Stalled;
             break;
         };
-        let (fitted, trend) = found;
+        fitted.rounds[0].failed = settings.points - (points.len() - before);
         let last = &fitted.rounds[0];
-        let reached = cost(problem, &last.minimum, &own).unwrap_or(f64::INFINITY);
-        let present = history[history.len() - 1];
+        let at = block_costs(problem, &last.minimum, &own).unwrap_or_else(|_| vec![f64::INFINITY]);
+        let reached = average.of(&at);
         if reached > REFUTED * present || last.loss <= 0.0 {
             region.moving.iter().for_each(|&i| half[i] = region.half[i] * settings.shrink);
             stop = Stop::Stalled;
             continue;
         }
         shared.clone_from(&last.minimum);
+        present = reached;
         let inside = region.next_half_widths(&trend, last, settings.shrink, &mut half);
         stop = if inside { Stop::Converged } else { Stop::Iterations };
         let mut rounds = surface.map_or_else(Vec::new, |s| s.rounds);
         rounds.push(last.clone());
-        surface = Some(Surface { rounds, ..fitted });
-        history.push(reached);
-        observe(round + 1, reached);
+        let design = Design { average, region, points: points.clone() };
+        surface = Some(Surface { rounds, design, ..fitted });
+        history.push(at.iter().sum());
+        observe(round + 1, history[history.len() - 1]);
     }
-    let evaluations = known.len() + history.len();
+    let evaluations = points.len() + history.len();
     Ok((Solution { shared, own, history, evaluations, stop }, surface))
 }
 
-/// Costs at the points of a design; none where there is no value.
+/// Losses of the blocks at the points of a design; none where there is no finite value.
 fn sample<P: BlockProblem>(
     problem: &P,
     design: &[Vec<f64>],
     own: &[Vec<f64>],
     interrupted: &AtomicBool,
-) -> Vec<Option<f64>> {
-    design
-        .par_iter()
-        .map(
-            |u| {
-                if interrupted.load(Ordering::Relaxed) { None } else { cost(problem, u, own).ok() }
-            },
-        )
-        .collect()
+) -> Vec<Option<Vec<f64>>> {
+    let value = |u: &Vec<f64>| {
+        if interrupted.load(Ordering::Relaxed) {
+            return None;
+        }
+        block_costs(problem, u, own).ok().filter(|losses| losses.iter().all(|l| l.is_finite()))
+    };
+    design.par_iter().map(value).collect()
 }
 
-/// The trend of the losses inside a box.
+/// The trend of an average of the blocks' losses inside a box.
 fn fit_round(
     region: &Region,
-    known: &[(Vec<f64>, f64)],
-    failed: usize,
+    points: &[Evaluated],
+    average: impl Fn(&[f64]) -> f64,
 ) -> Option<(Surface, Quadratic)> {
     let n = region.centre.len();
     let (mut x, mut y) = (Vec::new(), Vec::new());
-    for (u, loss) in known {
+    for (u, losses) in points {
         if let Some(point) = region.inside(u) {
             x.push(point);
-            y.push(*loss);
+            y.push(average(losses));
         }
     }
     let trend = Quadratic::fit(&x, &y)?;
@@ -282,13 +339,14 @@ fn fit_round(
         scatter: trend.scatter(),
         r_squared: trend.r_squared(),
         points: y.len(),
-        failed,
+        failed: 0,
     };
     let surface = Surface {
         loss,
         hessian: hessian.row_iter().map(|r| r.iter().copied().collect()).collect(),
         standard_errors,
         rounds: vec![round],
+        design: Design { average: Average::Mean, region: region.clone(), points: Vec::new() },
     };
     Some((surface, trend))
 }
