@@ -5,7 +5,7 @@
 //! fits a response surface, the one with the lowest smooth loss, not the luckiest roll-outs. Starts run in parallel
 //! and are independent: the result does not depend on the number of threads.
 
-use crate::least_squares::{self, Solution, Stop};
+use crate::least_squares::{Solution, Stop};
 use crate::optimise::{self, Budget, Solver};
 use crate::parameter::FreeParameter;
 use crate::problem::{Horizon, InitialState, Model, Problem, ProblemError, Toss, Weights};
@@ -26,6 +26,8 @@ pub enum Algorithm {
     Lbfgs,
     /// argmin's Nelder–Mead.
     NelderMead,
+    /// CMA-ES.
+    CmaEs,
     /// The minimum of a smooth trend, fitted to samples in shrinking boxes.
     ResponseSurface,
 }
@@ -87,6 +89,23 @@ pub struct Plan {
     pub starts: usize,
     /// Seed of the starts.
     pub seed: u64,
+}
+
+impl Plan {
+    /// The problem of a horizon.
+    ///
+    /// # Errors
+    /// Where a parameter, the scene or a toss is wrong.
+    pub fn problem(&self, horizon: Horizon) -> Result<Problem, ProblemError> {
+        Problem::new(
+            self.model.clone(),
+            self.tosses.clone(),
+            &self.parameters,
+            self.weights,
+            horizon,
+            self.initial,
+        )
+    }
 }
 
 /// What happens during a fit, for progress bars.
@@ -213,20 +232,8 @@ pub fn fit(
             return Err(FitError::Nothing { what });
         }
     }
-    let problems = plan
-        .stages
-        .iter()
-        .map(|s| {
-            Problem::new(
-                plan.model.clone(),
-                plan.tosses.clone(),
-                &plan.parameters,
-                plan.weights,
-                s.horizon,
-                plan.initial,
-            )
-        })
-        .collect::<Result<Vec<_>, _>>()?;
+    let problems =
+        plan.stages.iter().map(|s| plan.problem(s.horizon)).collect::<Result<Vec<_>, _>>()?;
     let points = starting_points(&plan.parameters, plan.starts, plan.seed);
     let starts: Vec<StartResult> = points
         .into_par_iter()
@@ -323,23 +330,7 @@ pub fn run_stage(
         .map(|(p, u)| if moves(p) { p.coordinate_bounds() } else { [*u; 2] })
         .collect();
     let solver = match plan.algorithm {
-        Algorithm::LevenbergMarquardt => {
-            let settings = least_squares::Settings {
-                iterations: plan.iterations,
-                cost_tolerance: 1e-7,
-                step_tolerance: 1e-6,
-                ..Default::default()
-            };
-            return least_squares::minimise(
-                problem,
-                start,
-                &bounds,
-                &settings,
-                interrupted,
-                observe,
-            )
-            .map(|solution| (solution, None));
-        }
+        Algorithm::LevenbergMarquardt => Solver::LevenbergMarquardt,
         Algorithm::ResponseSurface => {
             let d = plan.designs;
             let settings = surface::Settings {
@@ -354,9 +345,11 @@ pub fn run_stage(
         }
         Algorithm::Lbfgs => Solver::Lbfgs,
         Algorithm::NelderMead => Solver::NelderMead,
+        Algorithm::CmaEs => Solver::CmaEs,
     };
     let simplex = edges(parameters, (plan, moves), &start.0, origin);
-    let budget = Budget { iterations: plan.iterations, simplex, ..Budget::default() };
+    let cost_tolerance = if solver == Solver::LevenbergMarquardt { 1e-7 } else { 1e-6 };
+    let budget = Budget { iterations: plan.iterations, cost_tolerance, simplex, seed };
     optimise::minimise(problem, start, &bounds, (solver, budget), interrupted, observe)
         .map(|solution| (solution, None))
 }

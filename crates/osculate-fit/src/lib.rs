@@ -3,7 +3,8 @@
 //! * [`recording`]: measured tosses on disk, the public cube recordings, and the errors a simulation makes on them.
 //! * [`parameter`]: what is free, and on which scale.
 //! * [`problem`]: pose residuals of roll-outs with exact Jacobians.
-//! * [`least_squares`], [`optimise`]: bounded Levenberg–Marquardt; argmin's L-BFGS and Nelder–Mead.
+//! * [`least_squares`], [`optimise`]: bounded Levenberg–Marquardt; argmin's L-BFGS and Nelder–Mead; CMA-ES.
+//! * [`compare`]: loss against evaluations and processor time of every solver on one problem.
 //! * [`surface`]: the minimum of a rough loss, by quadratics fitted to designs.
 //! * [`fit`]: many starts through stages of growing horizon.
 //! * [`identify`]: standard errors, correlations, weak directions, profiles, verdicts.
@@ -13,6 +14,7 @@
 //! * [`impact`]: the restitution that an integrator shows, and the step that keeps it.
 
 pub mod certificate;
+pub mod compare;
 pub mod experiment;
 pub mod fit;
 pub mod identify;

@@ -1,9 +1,12 @@
 //! `osculate fit`.
 
+mod compare;
+
 use super::figures;
 use crate::{CliError, Console, Report, files, interrupt};
 use osculate_fit::experiment::Experiment;
-use osculate_fit::fit::Progress;
+use osculate_fit::fit::{Plan, Progress};
+use osculate_fit::problem::Toss;
 use osculate_fit::recording::{Dataset, Part};
 use osculate_fit::report;
 use serde_json::json;
@@ -28,6 +31,9 @@ pub struct Args {
     /// Skip the figures
     #[arg(long)]
     pub no_figures: bool,
+    /// Also run every solver on the problem of a stage (1 where none is named): loss against evaluations and CPU time
+    #[arg(long, value_name = "STAGE", num_args = 0..=1, default_missing_value = "1")]
+    pub compare: Option<usize>,
 }
 
 const EXAMPLES: &str = "\
@@ -35,6 +41,7 @@ Examples:
   osculate fit experiments/cube_toss/experiment.toml
   osculate fit experiments/cube_toss/experiment.toml --data data/cube_tosses --out results/cube
   osculate fit experiments/cube_toss/experiment.toml --threads 1 --json
+  osculate fit experiments/cube_toss/experiment.toml --compare
 
 Ctrl-C ends the fit and reports the best point so far, with exit code 130; a second one ends the program.
 Where the folder has a split.json, the part named in the experiment (train) is fitted.";
@@ -56,6 +63,7 @@ pub fn run(args: &Args, console: &Console) -> Result<Report, CliError> {
     // The destination is made first: a long fit must not end at a folder that cannot be written.
     files::create_folder(&out)?;
     files::check_free(&out, &["report.json", "summary.txt"])?;
+    let compared = compared(args, &experiment, &tosses, half_side)?;
     let interrupted = interrupt::flag();
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(args.threads.unwrap_or(0))
@@ -86,15 +94,41 @@ pub fn run(args: &Args, console: &Console) -> Result<Report, CliError> {
     if !args.no_figures {
         figures::write(&out.join("figures"), &report, &fitted)?;
     }
-    let found = Report {
+    let mut found = Report {
         text: format!("{summary}\nwritten to {}", out.display()),
         json: json!({ "out": out, "report": json }),
         agrees: true,
     };
+    if let (Some((stage, plan)), false) = (compared, report.interrupted) {
+        let place = (out.as_path(), !args.no_figures);
+        let comparison =
+            pool.install(|| compare::run(&plan, stage, place, &interrupted, console))?;
+        found.text = format!("{}\n\n{}", found.text, comparison.text);
+        found.json["comparison"] = comparison.json;
+    }
     if report.interrupted {
         return Err(CliError::Interrupted { folder: out, report: Box::new(found) });
     }
     Ok(found)
+}
+
+/// The stage to compare solvers at, and the plan it is of.
+fn compared(
+    args: &Args,
+    experiment: &Experiment,
+    tosses: &[Toss],
+    half_side: f64,
+) -> Result<Option<(usize, Plan)>, CliError> {
+    let Some(stage) = args.compare else { return Ok(None) };
+    let plan = experiment.plan(tosses.to_vec(), half_side);
+    if !(1..=plan.stages.len()).contains(&stage) {
+        return Err(CliError::Value {
+            field: "--compare",
+            found: stage.to_string(),
+            allowed: "the number of a stage, from 1",
+        });
+    }
+    Ok(Some((stage, plan)))
 }
 
 /// One bar over all starts and stages.

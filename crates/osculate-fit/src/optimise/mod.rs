@@ -1,10 +1,13 @@
-//! argmin's solvers on a block problem: L-BFGS and Nelder–Mead.
+//! One interface to the solvers of a block problem: bounded Levenberg–Marquardt (our own), argmin's L-BFGS and
+//! Nelder–Mead, basin's CMA-ES.
 //!
-//! argmin sees plain vectors; gradients are ours. Bounds are kept by projection: the cost outside the box is that of
+//! argmin and basin see plain vectors; gradients are ours. Bounds are kept by projection: the cost outside the box is that of
 //! the nearest point inside plus a penalty, so the minimum stays where it is. Value and gradient of the last point are
 //! remembered, because line searches ask for the same point twice.
 
-use crate::least_squares::{BlockProblem, Solution, Stop, cost};
+mod cma_es;
+
+use crate::least_squares::{self, BlockProblem, Solution, Stop, cost};
 use argmin::core::{CostFunction, Error, Executor, Gradient, State};
 use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::neldermead::NelderMead;
@@ -13,21 +16,30 @@ use rayon::prelude::*;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Settings of the argmin solvers.
+/// Settings of a solver.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Budget {
-    /// Most iterations.
+    /// Most iterations; generations of CMA-ES.
     pub iterations: usize,
-    /// Stop where the cost changes less than this, relative to it.
+    /// Stop where the cost changes less than this, relative to it. CMA-ES stops where its distribution has collapsed.
     pub cost_tolerance: f64,
-    /// Edge of the first simplex along each coordinate (Nelder–Mead), signed; the last one holds for those not listed.
-    /// An edge that would leave the bounds is turned round.
+    /// Edge of the first simplex along each coordinate (Nelder–Mead), signed, or its size as the first standard deviation
+    /// (CMA-ES); the last one holds for those not listed. An edge that would leave the bounds is turned round.
     pub simplex: Vec<f64>,
+    /// Seed of CMA-ES.
+    pub seed: u64,
+}
+
+impl Budget {
+    /// First step along a coordinate.
+    fn edge(&self, i: usize) -> f64 {
+        self.simplex.get(i).or(self.simplex.last()).copied().unwrap_or(0.1)
+    }
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { iterations: 60, cost_tolerance: 1e-6, simplex: vec![0.1] }
+        Self { iterations: 60, cost_tolerance: 1e-6, simplex: vec![0.1], seed: 1 }
     }
 }
 
@@ -153,16 +165,20 @@ impl<P: BlockProblem> Gradient for Adaptor<'_, P> {
     }
 }
 
-/// Which of argmin's solvers.
+/// Which solver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Solver {
+    /// Bounded Levenberg–Marquardt: Jacobians; moves own parameters too.
+    LevenbergMarquardt,
     /// Limited-memory BFGS with a Moré–Thuente line search.
     Lbfgs,
     /// Nelder–Mead simplex: no derivatives, for losses that are noisy.
     NelderMead,
+    /// CMA-ES: no derivatives, a search over the whole box.
+    CmaEs,
 }
 
-/// Minimises the cost over the shared parameters; own parameters stay.
+/// Minimises the cost over the shared parameters; own parameters stay, but for Levenberg–Marquardt.
 ///
 /// # Errors
 /// Where the start has no value.
@@ -174,6 +190,16 @@ pub fn minimise<P: BlockProblem>(
     interrupted: &AtomicBool,
     observe: &(dyn Fn(usize, f64) + Sync),
 ) -> Result<Solution, P::Error> {
+    let (kind, budget) = solver;
+    if kind == Solver::LevenbergMarquardt {
+        let settings = least_squares::Settings {
+            iterations: budget.iterations,
+            cost_tolerance: budget.cost_tolerance,
+            step_tolerance: 10.0 * budget.cost_tolerance,
+            ..Default::default()
+        };
+        return least_squares::minimise(problem, start, bounds, &settings, interrupted, observe);
+    }
     let (shared, own) = start;
     let first = cost(problem, &shared, &own)?;
     let record = Mutex::new(Record {
@@ -190,17 +216,17 @@ pub fn minimise<P: BlockProblem>(
         return Ok(Solution { shared, own, history, evaluations: 1, stop: Stop::Interrupted });
     }
     let adaptor = Adaptor { problem, own: &own, bounds, interrupted, observe, record: &record };
-    let (kind, budget) = solver;
     let converged = match kind {
-        Solver::Lbfgs => run_lbfgs(adaptor, &shared, &budget),
-        Solver::NelderMead => run_simplex(adaptor, &shared, bounds, &budget, first),
+        Solver::NelderMead => run_simplex(adaptor, &shared, bounds, &budget, first).ok(),
+        Solver::CmaEs => cma_es::run(adaptor, &shared, bounds, &budget),
+        _ => run_lbfgs(adaptor, &shared, &budget).ok(),
     };
     let stop = match (interrupted.load(Ordering::Relaxed), converged) {
         (true, _) => Stop::Interrupted,
-        (false, Ok(true)) => Stop::Converged,
-        (false, Ok(false)) => Stop::Iterations,
+        (false, Some(true)) => Stop::Converged,
+        (false, Some(false)) => Stop::Iterations,
         // A line search that finds no lower point ends here; the best point is kept.
-        (false, Err(_)) => Stop::Stalled,
+        (false, None) => Stop::Stalled,
     };
     let record = record.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     Ok(Solution {
@@ -235,7 +261,7 @@ fn run_simplex<P: BlockProblem>(
     let mut simplex = vec![start.to_vec()];
     for i in 0..start.len() {
         let mut corner = start.to_vec();
-        let edge = budget.simplex.get(i).or(budget.simplex.last()).copied().unwrap_or(0.1);
+        let edge = budget.edge(i);
         let inside = (bounds[i][0]..=bounds[i][1]).contains(&(start[i] + edge));
         corner[i] += if inside { edge } else { -edge };
         simplex.push(corner);
@@ -269,8 +295,16 @@ mod tests {
         }
     }
 
+    const SOLVERS: [Solver; 4] =
+        [Solver::LevenbergMarquardt, Solver::Lbfgs, Solver::NelderMead, Solver::CmaEs];
+
     fn solve(solver: Solver, bounds: [[f64; 2]; 2]) -> Solution {
-        let budget = Budget { iterations: 500, cost_tolerance: 1e-14, simplex: vec![0.3] };
+        let budget = Budget {
+            iterations: 500,
+            cost_tolerance: 1e-14,
+            simplex: vec![0.3],
+            ..Budget::default()
+        };
         minimise(
             &Rosenbrock,
             (vec![-1.2, 1.0], vec![vec![]]),
@@ -283,8 +317,8 @@ mod tests {
     }
 
     #[test]
-    fn both_solvers_find_the_minimum() {
-        for solver in [Solver::Lbfgs, Solver::NelderMead] {
+    fn every_solver_finds_the_minimum() {
+        for solver in SOLVERS {
             let s = solve(solver, [[-5.0, 5.0], [-5.0, 5.0]]);
             assert!(
                 (s.shared[0] - 1.0).abs() < 1e-4 && (s.shared[1] - 1.0).abs() < 2e-4,
@@ -294,8 +328,8 @@ mod tests {
     }
 
     #[test]
-    fn both_solvers_stay_in_the_box() {
-        for solver in [Solver::Lbfgs, Solver::NelderMead] {
+    fn every_solver_stays_in_the_box() {
+        for solver in SOLVERS {
             let s = solve(solver, [[-5.0, 0.5], [-5.0, 5.0]]);
             assert!(s.shared[0] <= 0.5, "{solver:?}");
             assert!(
@@ -307,16 +341,27 @@ mod tests {
     }
 
     #[test]
+    fn a_coordinate_without_room_stays() {
+        for solver in SOLVERS {
+            let s = solve(solver, [[-1.2, -1.2], [-5.0, 5.0]]);
+            assert!((s.shared[0] + 1.2).abs() < 1e-12, "{solver:?} {s:?}");
+            assert!((s.shared[1] - 1.44).abs() < 1e-4, "{solver:?}: x₁ = x₀², {s:?}");
+        }
+    }
+
+    #[test]
     fn interruption_keeps_the_best_point() {
-        let s = minimise(
-            &Rosenbrock,
-            (vec![-1.2, 1.0], vec![vec![]]),
-            &[[-5.0, 5.0]; 2],
-            (Solver::NelderMead, Budget::default()),
-            &AtomicBool::new(true),
-            &|_, _| {},
-        )
-        .unwrap();
-        assert_eq!((s.stop, s.shared), (Stop::Interrupted, vec![-1.2, 1.0]));
+        for solver in SOLVERS {
+            let s = minimise(
+                &Rosenbrock,
+                (vec![-1.2, 1.0], vec![vec![]]),
+                &[[-5.0, 5.0]; 2],
+                (solver, Budget::default()),
+                &AtomicBool::new(true),
+                &|_, _| {},
+            )
+            .unwrap();
+            assert_eq!((s.stop, s.shared), (Stop::Interrupted, vec![-1.2, 1.0]), "{solver:?}");
+        }
     }
 }
