@@ -85,7 +85,7 @@ impl Patches {
         let surfaces: Vec<_> = touches.iter().map(|t| surface(builder.system, t)).collect();
         let past = Past::new(self, builder);
         let mut found: Vec<Anchor> = Vec::new();
-        for members in regions(&surfaces, |_, _| false) {
+        for members in by_pair(&surfaces) {
             let (condim, ..) = builder.system.condim(touches[members[0]].bodies);
             if condim != Condim::Sliding {
                 // Angular coefficients belong to a contact, not to a region.
@@ -209,7 +209,11 @@ impl<'a> Past<'a> {
         let place = anchor.surface;
         let candidate =
             Candidate { contact: place, gap: anchor.gap, envelope: builder.settings.margin };
-        let Some(found) = best_match(&candidate, &self.memories, |_, _| false) else { return };
+        // Anchors are listed pair by pair, in ascending order.
+        let [from, to] = [place.pair, place.pair + 1]
+            .map(|pair| self.memories.partition_point(|m| m.contact.pair < pair));
+        let found = best_match(&candidate, &self.memories[from..to], |_, _| false);
+        let Some(found) = found.map(|i| from + i) else { return };
         let (old, memory) = (&self.patches.anchors[found], &self.memories[found]);
         if self.patches.duration > 0.0 {
             let factor = builder.settings.warm_start * builder.duration / self.patches.duration;
@@ -235,6 +239,17 @@ impl<'a> Past<'a> {
         let start = field.at(&place.position);
         anchor.displacement = carry(&start, &normals, &motions, &middle);
     }
+}
+
+/// Regions of contacts that are listed pair by pair.
+fn by_pair(surfaces: &[PatchContact]) -> Vec<Vec<usize>> {
+    let (mut found, mut first) = (Vec::new(), 0);
+    for own in surfaces.chunk_by(|a, b| a.pair == b.pair) {
+        let parts = regions(own, |_, _| false).into_iter();
+        found.extend(parts.map(|part| part.into_iter().map(|i| first + i).collect()));
+        first += own.len();
+    }
+    found
 }
 
 /// The larger of two bodies, with which memories stay.

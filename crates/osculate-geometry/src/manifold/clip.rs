@@ -26,13 +26,34 @@ const ON_SIDE: f64 = 1e-9;
 struct World<'a> {
     body: &'a Polytope,
     pose: &'a Pose,
-    vertices: Vec<Vector3<f64>>,
+    vertices: Vertices,
     center: Vector3<f64>,
+}
+
+/// Vertices of a polytope; those of a box, of which there are many, without an allocation.
+enum Vertices {
+    Few([Vector3<f64>; 8]),
+    Many(Vec<Vector3<f64>>),
+}
+
+impl std::ops::Deref for Vertices {
+    type Target = [Vector3<f64>];
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Self::Few(v) => v,
+            Self::Many(v) => v,
+        }
+    }
 }
 
 impl<'a> World<'a> {
     fn new(body: &'a Polytope, pose: &'a Pose) -> Self {
-        let vertices: Vec<_> = body.vertices.iter().map(|v| pose.transform_point(v)).collect();
+        let place = |v: &Vector3<f64>| pose.transform_point(v);
+        let vertices = match <&[Vector3<f64>; 8]>::try_from(&body.vertices[..]) {
+            Ok(few) => Vertices::Few(few.each_ref().map(place)),
+            Err(_) => Vertices::Many(body.vertices.iter().map(place).collect()),
+        };
         Self { body, pose, vertices, center: pose.transform_point(&body.center) }
     }
 
@@ -48,8 +69,8 @@ impl<'a> World<'a> {
         self.pose.rotation * self.body.faces[face].plane.normal
     }
 
-    /// The face with the largest gap to another body, and that gap.
-    fn best_face(&self, other: &World<'_>) -> (f64, usize) {
+    /// The face with the largest gap to another body, and that gap; none where a gap is beyond `reach`.
+    fn best_face(&self, other: &World<'_>, reach: f64) -> Option<(f64, usize)> {
         let gap = |f: usize| {
             let n = self.normal(f);
             let offset = self.body.faces[f].plane.offset + n.dot(&self.pose.position);
@@ -58,11 +79,14 @@ impl<'a> World<'a> {
         let mut best = (f64::NEG_INFINITY, 0);
         for f in 0..self.body.faces.len() {
             let g = gap(f);
+            if g > reach {
+                return None;
+            }
             if g > best.0 {
                 best = (g, f);
             }
         }
-        best
+        Some(best)
     }
 
     /// The face whose normal points most against `n`.
@@ -107,12 +131,10 @@ impl Pair<'_> {
         let a = World::new(self.first, self.poses[0]);
         let b = World::new(self.second, self.poses[1]);
         let [r, s] = self.radii;
-        let (on_b, face_b) = b.best_face(&a);
-        let (on_a, face_a) = a.best_face(&b);
         let reach = self.margin + r + s;
-        if on_a.max(on_b) > reach {
-            return Vec::new();
-        }
+        // Most pairs that come here are apart along some face.
+        let Some((on_b, face_b)) = b.best_face(&a, reach) else { return Vec::new() };
+        let Some((on_a, face_a)) = a.best_face(&b, reach) else { return Vec::new() };
         let preference = PREFERENCE * a.size().min(b.size());
         let edge = best_edges(&a, &b);
         if let Some(edge) = edge
