@@ -12,11 +12,17 @@
 //! `K` is exact and in general not symmetric: it has `λ_n ∇²Φ`, the derivatives of load, normal and alignment,
 //! the collider's rotation and the curvature of the kinematics.
 
+mod moments;
+mod near;
 mod start;
 
+pub use near::NearForces;
 pub use start::StartSlopes;
 
+use moments::Moments;
+
 use crate::kinematics::Pullback;
+use crate::linearised::Slopes;
 use crate::params::PAIR_PARAMETERS;
 use crate::sample::{ContactLaw, Sample, Traction};
 use crate::{DissipationSchedule, PairParams};
@@ -148,7 +154,7 @@ impl<'a> Nearness<'a> {
     #[inline]
     fn new(collider: &'a Collider, pullback: &'a Pullback, distance: f64) -> Self {
         let origin = pullback.offset + pullback.collider_center;
-        let linear = collider.curvature(&origin).is_none().then(|| {
+        let linear = collider.is_linear().then(|| {
             let field = collider.field(&origin);
             // The two ways to the distance differ by rounding of its terms.
             let rounding = 1e-14 * (origin.norm() + field.phi.abs());
@@ -258,64 +264,35 @@ impl<T: Scalar> PairStage<'_, T> {
         wrenches: &mut Wrenches<T>,
         blocks: &mut Blocks<T>,
     ) {
-        // The normal moves with the bodies only where it is the present one.
-        let turning = !self.explicit();
+        let mut moments = Moments::default();
         self.for_each_near(|i| {
             let sample = self.sample(i);
             let slopes = self.law.slopes(self.params, self.collider, &sample);
-            let w = self.weights[i];
-            let force = scale(&slopes.traction, w);
+            let force = scale(&slopes.traction, self.weights[i]);
             self.add_force(i, &force, wrenches);
-            let by_position = slopes.by_position.map(|x| x * w);
-            let by_normal = match (sample.normal, slopes.by_normal) {
-                (Some(n), Some(by)) if turning => Some(by.map(|x| x * w) * skew(&n)),
-                _ => None,
-            };
-            self.add_blocks(i, moving, &force, &by_position, by_normal.as_ref(), blocks);
+            self.add_moments(i, &sample, (&slopes, &force), &mut moments);
         });
+        moments.add_blocks(&self.now.offset, moving, blocks);
     }
 
     /// Adds the Jacobian of one sample.
-    ///
-    /// * `by_position`: `w ∂T/∂p`, * `by_normal`: `w ∂T/∂n [n]×`.
-    #[expect(clippy::too_many_arguments, reason = "one sample of one pair")]
-    fn add_blocks(
+    #[inline(always)]
+    fn add_moments(
         &self,
         i: usize,
-        moving: Moving,
-        force: &Vector3<T>,
-        by_position: &Matrix3<T>,
-        by_normal: Option<&Matrix3<T>>,
-        blocks: &mut Blocks<T>,
+        sample: &Sample<T>,
+        (slopes, force): (&Slopes<T>, &Vector3<T>),
+        moments: &mut Moments<T>,
     ) {
-        let (a, b) = self.now.levers(&self.points[i]);
-        let (a, b, f) = (skew(&a), skew(&b), skew(force));
-        let d = *by_position;
-        let e = by_normal.copied().unwrap_or_else(Matrix3::zeros);
-        // δf, column by column: c_A, θ_A, c_B, θ_B.
-        let change = [d, -(d * a) - e, -d, d * b + e - f];
-        let columns = (if moving.colliding { 0 } else { 2 })..(if moving.collider { 4 } else { 2 });
-        let fa = f * a;
-        for column in columns {
-            let df = change[column];
-            if moving.colliding {
-                blocks.0[0][column] -= df;
-                blocks.0[1][column] -= a * df;
+        let (arm, w) = (mat3::apply(&self.now.rotation, &self.points[i]), self.weights[i]);
+        // The normal moves with the bodies only where it is the present one.
+        let by_normal = match (sample.normal, &slopes.by_normal) {
+            (Some(n), Some(by)) if !self.explicit() => {
+                Some(mat3::mul(&by.map(|x| x * w), &skew(&n)))
             }
-            if moving.collider {
-                blocks.0[2][column] += df;
-                blocks.0[3][column] += b * df;
-            }
-        }
-        // The lever arms move too: the curvature of the kinematics.
-        if moving.colliding {
-            blocks.0[1][1] -= fa;
-        }
-        if moving.collider {
-            blocks.0[3][0] -= f;
-            blocks.0[3][1] += fa;
-            blocks.0[3][2] += f;
-        }
+            _ => None,
+        };
+        moments.add(&arm, force, &slopes.by_position.map(|x| x * w), by_normal.as_ref());
     }
 
     /// Adds `∂(r·λ)/∂(everything but the samples)`, and calls `by_sample` with that of each sample.

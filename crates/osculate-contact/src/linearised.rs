@@ -33,6 +33,12 @@ pub struct Slopes<T = f64> {
     pub by_normal: Option<Matrix3<T>>,
 }
 
+impl<T: Scalar> Default for Slopes<T> {
+    fn default() -> Self {
+        Self { traction: Vector3::zeros(), by_position: Matrix3::zeros(), by_normal: None }
+    }
+}
+
 /// `T` and the gradient of `T·ξ` by all that the law depends on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LawGradient<T = f64> {
@@ -144,10 +150,20 @@ impl ContactLaw {
     ) -> Slopes<T> {
         let contact = self.contact(pair, collider, sample);
         if matches!(contact.status, Status::Apart | Status::Rejected) {
-            let o = Vector3::zeros();
-            return Slopes { traction: o, by_position: Matrix3::zeros(), by_normal: None };
+            return Slopes::default();
         }
-        let l: Linearised<'_, 1, 1, T> = self.linearise(pair, sample, &contact);
+        self.slopes_of(pair, collider, (sample, &contact))
+    }
+
+    /// [`ContactLaw::slopes`] of a contact.
+    #[inline(always)]
+    pub(crate) fn slopes_of<T: Scalar>(
+        &self,
+        pair: &PairParams<T>,
+        collider: &Collider<T>,
+        (sample, contact): (&Sample<T>, &Contact<T>),
+    ) -> Slopes<T> {
+        let l: Linearised<'_, 1, 1, T> = self.linearise(pair, sample, contact);
         let by_position = l.by_position(collider, sample);
         let by_normal = sample.normal.map(|_| l.by_normal(self.fade));
         Slopes { traction: l.traction(), by_position, by_normal }

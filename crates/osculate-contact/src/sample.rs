@@ -217,8 +217,19 @@ impl ContactLaw {
         if matches!(contact.status, Status::Apart | Status::Rejected) {
             return T::zero();
         }
-        self.split_normal(pair, sample, &contact).map_or_else(T::zero, |(n, _)| {
-            let load = self.dissipative_load(pair, sample, &contact);
+        self.dissipation_potential_of(pair, sample, &contact)
+    }
+
+    /// [`ContactLaw::dissipation_potential`] of a contact.
+    #[inline]
+    pub(crate) fn dissipation_potential_of<T: Scalar>(
+        &self,
+        pair: &PairParams<T>,
+        sample: &Sample<T>,
+        contact: &Contact<T>,
+    ) -> T {
+        self.split_normal(pair, sample, contact).map_or_else(T::zero, |(n, _)| {
+            let load = self.dissipative_load(pair, sample, contact);
             dissipation::potential(pair, self.ramp, load, &velocity(sample), &n) * sample.duration
         })
     }

@@ -44,6 +44,13 @@ impl<T: Scalar> Cuboid<T> {
         (Vector3::new(x, y, z) - self.core, [sx, sy, sz])
     }
 
+    /// Whether the gradient is that of one face around a point: inside, or outside beyond one face only.
+    #[inline]
+    pub(super) fn is_flat(&self, point: &Vector3<T>) -> bool {
+        let (q, _) = self.excess(point);
+        q.iter().filter(|x| **x > 0.0).count() <= 1
+    }
+
     /// Signed distance \[m\].
     #[inline]
     pub fn phi(&self, point: &Vector3<T>) -> T {

@@ -86,8 +86,23 @@ impl<T: Scalar> Collider<T> {
         }
     }
 
+    /// Whether the gradient is the same everywhere.
+    #[inline]
+    pub fn is_linear(&self) -> bool {
+        matches!(self, Self::HalfSpace(_))
+    }
+
+    /// A bound of the slope of Φ between any two points \[–\].
+    pub fn steepest(&self) -> f64 {
+        match self {
+            Self::Grid(c) => c.base.steepest(),
+            Self::FreeGrid(c) => c.grid.base.steepest(),
+            Self::HalfSpace(_) | Self::Sphere(_) | Self::Cuboid(_) | Self::Mesh(_) => 1.0,
+        }
+    }
+
     /// `∇²Φ` \[1/m\] at a local point, column by column the change of the gradient; `None` where the gradient is
-    /// the same everywhere.
+    /// the same all around.
     #[inline]
     pub fn curvature(&self, point: &Vector3<T>) -> Option<Matrix3<T>> {
         match self {
@@ -97,6 +112,7 @@ impl<T: Scalar> Collider<T> {
                     Sphere { center: c.center.map(Jet::constant), radius: Jet::constant(c.radius) };
                 Some(slope(point, |x| constant.field(x)))
             }
+            Self::Cuboid(c) if c.is_flat(point) => None,
             Self::Cuboid(c) => {
                 let constant = Cuboid::new(
                     c.center.map(Jet::constant),
