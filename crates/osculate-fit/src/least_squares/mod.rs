@@ -49,6 +49,20 @@ pub trait BlockProblem: Sync {
         own: &[f64],
         jacobian: bool,
     ) -> Result<BlockResiduals, Self::Error>;
+
+    /// Cost of a block and its gradient by the shared parameters: through the Jacobian, where there is no cheaper way.
+    ///
+    /// # Errors
+    /// As [`BlockProblem::evaluate`].
+    fn cost_and_gradient(
+        &self,
+        block: usize,
+        shared: &[f64],
+        own: &[f64],
+    ) -> Result<(f64, DVector<f64>), Self::Error> {
+        let r = self.evaluate(block, shared, own, true)?;
+        Ok((r.residuals.norm_squared(), r.shared.tr_mul(&r.residuals) * 2.0))
+    }
 }
 
 /// Settings of the solver.

@@ -8,7 +8,7 @@
 mod cma_es;
 
 use crate::least_squares::{self, BlockProblem, Solution, Stop, cost};
-use argmin::core::{CostFunction, Error, Executor, Gradient, State};
+use argmin::core::{CostFunction, Error, Executor, Gradient, State, TerminationReason};
 use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::neldermead::NelderMead;
 use argmin::solver::quasinewton::LBFGS;
@@ -133,10 +133,7 @@ pub fn cost_and_gradient<P: BlockProblem>(
 ) -> Result<(f64, Vec<f64>), P::Error> {
     let parts: Vec<_> = (0..problem.blocks())
         .into_par_iter()
-        .map(|b| {
-            let r = problem.evaluate(b, shared, &own[b], true)?;
-            Ok((r.residuals.norm_squared(), r.shared.tr_mul(&r.residuals) * 2.0))
-        })
+        .map(|b| problem.cost_and_gradient(b, shared, &own[b]))
         .collect();
     let (mut value, mut gradient) = (0.0, vec![0.0; shared.len()]);
     for part in parts {
@@ -217,14 +214,14 @@ pub fn minimise<P: BlockProblem>(
     }
     let adaptor = Adaptor { problem, own: &own, bounds, interrupted, observe, record: &record };
     let converged = match kind {
-        Solver::NelderMead => run_simplex(adaptor, &shared, bounds, &budget, first).ok(),
-        Solver::CmaEs => cma_es::run(adaptor, &shared, bounds, &budget),
-        _ => run_lbfgs(adaptor, &shared, &budget).ok(),
+        Solver::NelderMead => run_simplex(adaptor, &shared, bounds, &budget, first).ok().flatten(),
+        Solver::CmaEs => cma_es::run(adaptor, &shared, bounds, &budget)
+            .map(|collapsed| if collapsed { Stop::Converged } else { Stop::Iterations }),
+        _ => run_lbfgs(adaptor, &shared, &budget).ok().flatten(),
     };
     let stop = match (interrupted.load(Ordering::Relaxed), converged) {
         (true, _) => Stop::Interrupted,
-        (false, Some(true)) => Stop::Converged,
-        (false, Some(false)) => Stop::Iterations,
+        (false, Some(stop)) => stop,
         // A line search that finds no lower point ends here; the best point is kept.
         (false, None) => Stop::Stalled,
     };
@@ -242,13 +239,24 @@ fn run_lbfgs<P: BlockProblem>(
     adaptor: Adaptor<'_, P>,
     start: &[f64],
     budget: &Budget,
-) -> Result<bool, Error> {
+) -> Result<Option<Stop>, Error> {
     let solver =
         LBFGS::new(MoreThuenteLineSearch::new(), 7).with_tolerance_cost(budget.cost_tolerance)?;
     let result = Executor::new(adaptor, solver)
         .configure(|s| s.param(start.to_vec()).max_iters(budget.iterations as u64))
         .run()?;
-    Ok(result.state().get_iter() < budget.iterations as u64)
+    Ok(ended(result.state().get_termination_reason()))
+}
+
+/// How a search of argmin's ended, none where a line search found no lower point: 0.11 returns that as success too.
+fn ended(reason: Option<&TerminationReason>) -> Option<Stop> {
+    match reason {
+        Some(TerminationReason::SolverConverged | TerminationReason::TargetCostReached) => {
+            Some(Stop::Converged)
+        }
+        Some(TerminationReason::SolverExit(_)) => None,
+        _ => Some(Stop::Iterations),
+    }
 }
 
 fn run_simplex<P: BlockProblem>(
@@ -257,7 +265,7 @@ fn run_simplex<P: BlockProblem>(
     bounds: &[[f64; 2]],
     budget: &Budget,
     first: f64,
-) -> Result<bool, Error> {
+) -> Result<Option<Stop>, Error> {
     let mut simplex = vec![start.to_vec()];
     for i in 0..start.len() {
         let mut corner = start.to_vec();
@@ -270,7 +278,7 @@ fn run_simplex<P: BlockProblem>(
     let result = Executor::new(adaptor, solver)
         .configure(|s| s.max_iters(budget.iterations as u64))
         .run()?;
-    Ok(result.state().get_iter() < budget.iterations as u64)
+    Ok(ended(result.state().get_termination_reason()))
 }
 
 #[cfg(test)]
