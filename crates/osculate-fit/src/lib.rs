@@ -11,6 +11,7 @@
 //! * [`certificate`]: whether the dissipative residual is the gradient of `Δt R`, measured.
 //! * [`trust`]: whether a gradient is good for anything, with reasons.
 //! * [`experiment`], [`report`], [`twin`]: files in, files out, synthetic recordings.
+//! * [`optimize`]: trajectories that do what is wanted.
 //! * [`impact`]: the restitution that an integrator shows, and the step that keeps it.
 
 pub mod certificate;
@@ -21,6 +22,7 @@ pub mod identify;
 pub mod impact;
 pub mod least_squares;
 pub mod optimise;
+pub mod optimize;
 pub mod parameter;
 pub mod problem;
 pub mod recording;

@@ -131,7 +131,7 @@ impl FreeParameter {
         }
     }
 
-    fn validate(&self) -> Result<(), ParameterError> {
+    pub(crate) fn validate(&self) -> Result<(), ParameterError> {
         if let Some(step) = self.step.filter(|s| !(s.is_finite() && *s > 0.0)) {
             return Err(ParameterError::Step { path: self.path.clone(), found: step });
         }

@@ -68,3 +68,4 @@ pub use schema::{
 };
 pub use source::Source;
 pub use warning::SceneWarning;
+pub use wrench::steps_between;

@@ -65,7 +65,7 @@ pub(super) fn steps(
         (None, Some(times)) => {
             let field = format!("{at}.times");
             context.numbers(&field, &times)?;
-            let found = covered(durations, times);
+            let found = steps_between(durations, times);
             if times[0] < times[1] && !found.is_empty() {
                 return Ok(found);
             }
@@ -78,8 +78,8 @@ pub(super) fn steps(
     }
 }
 
-/// Steps whose middle lies in `[from, to)`.
-fn covered(durations: &[f64], [from, to]: [f64; 2]) -> Range<usize> {
+/// The steps whose middle lies in `[from, to)` \[s\]; `durations` are those of all steps \[s\].
+pub fn steps_between(durations: &[f64], [from, to]: [f64; 2]) -> Range<usize> {
     let (mut start, mut first, mut end) = (0.0, durations.len(), 0);
     for (step, duration) in durations.iter().enumerate() {
         let middle = start + 0.5 * duration;

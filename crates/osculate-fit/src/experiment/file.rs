@@ -211,7 +211,7 @@ impl Default for TrustFile {
 }
 
 /// Text to a value, with the line of what is wrong.
-pub(super) fn parse<T: serde::de::DeserializeOwned>(
+pub(crate) fn parse<T: serde::de::DeserializeOwned>(
     text: &str,
     file: &Path,
 ) -> Result<T, ExperimentError> {

@@ -15,6 +15,7 @@ use crate::problem::{Horizon, InitialState, Model, Toss, Weights};
 use crate::recording::{Dataset, Part};
 use crate::trust::Extent;
 use check::Check;
+pub(crate) use file::parse;
 use file::{default_iterations, default_simplex};
 use osculate_dynamics::OnFailure;
 use osculate_dynamics::file::{SceneFile, Source};

@@ -1,0 +1,60 @@
+//! The same task without exact derivatives: forward differences of the residuals, for comparison.
+
+use super::task::Problem;
+use crate::least_squares::{BlockProblem, BlockResiduals};
+use nalgebra::{DMatrix, DVector};
+use osculate_dynamics::RunError;
+
+/// Step in a half width of a range: the root of what the stage solves leave, about 1e-10 of the forces.
+const STEP: f64 = 1e-5;
+
+/// A problem whose Jacobian is made of as many roll-outs as it has variables.
+#[derive(Debug)]
+pub struct Differenced<'p, 't>(pub &'p Problem<'t>);
+
+impl BlockProblem for Differenced<'_, '_> {
+    type Error = RunError;
+
+    fn blocks(&self) -> usize {
+        1
+    }
+
+    fn evaluate(
+        &self,
+        block: usize,
+        x: &[f64],
+        own: &[f64],
+        jacobian: bool,
+    ) -> Result<BlockResiduals, RunError> {
+        let mut here = self.0.evaluate(block, x, own, false)?;
+        if jacobian {
+            let bounds = self.0.task().variables.bounds();
+            let mut columns = Vec::with_capacity(x.len());
+            let mut moved = x.to_vec();
+            for (j, [_, high]) in bounds.iter().enumerate() {
+                let step = if x[j] + STEP <= *high { STEP } else { -STEP };
+                moved[j] = x[j] + step;
+                let there = self.0.evaluate(block, &moved, own, false)?.residuals;
+                moved[j] = x[j];
+                columns.push((there - &here.residuals) / step);
+            }
+            here.shared = if columns.is_empty() {
+                DMatrix::zeros(here.residuals.len(), 0)
+            } else {
+                DMatrix::from_columns(&columns)
+            };
+            here.own = DMatrix::zeros(here.residuals.len(), 0);
+        }
+        Ok(here)
+    }
+
+    fn cost_and_gradient(
+        &self,
+        block: usize,
+        x: &[f64],
+        own: &[f64],
+    ) -> Result<(f64, DVector<f64>), RunError> {
+        let r = self.evaluate(block, x, own, true)?;
+        Ok((r.residuals.norm_squared(), r.shared.tr_mul(&r.residuals) * 2.0))
+    }
+}

@@ -1,0 +1,74 @@
+//! Trajectories that do what is wanted: decision variables, objectives, solvers. Files: `docs/optimize.md`.
+//!
+//! ```text
+//! min over x of Σ r_i(x)²          r from the states of a roll-out and from the variables themselves
+//! ```
+//!
+//! * [`Task`]: scene, [`variables`], residual [`rows`], read from a file and checked.
+//! * [`spline`]: what a control is between its numbers.
+//! * [`measure`]: numbers of one state, generic over the scalar. `terms`: objectives and constraints in terms of them.
+//! * [`Problem`]: residuals with exact Jacobians (tangents) and gradients (one adjoint), at one softness of contact.
+//! * [`search`]: many starts through stages of Gauss–Newton, L-BFGS, [`hybrid`] descent or CMA-ES; [`baselines`].
+//! * [`verdicts`]: what the derivatives are good for where the search ended.
+//! * [`Report`]: what a run found.
+
+mod baselines;
+mod check;
+mod constraints;
+mod differences;
+mod error;
+pub mod evolve;
+mod file;
+pub mod hybrid;
+pub mod measure;
+mod meter;
+mod report;
+pub mod rows;
+mod run;
+mod solve;
+pub mod spline;
+mod task;
+mod terms;
+mod trust;
+pub mod variables;
+
+pub use baselines::{Baseline, baselines};
+pub use differences::Differenced;
+pub use error::OptimizeError;
+pub use file::{
+    AugmentedFile, AxisName, BaselinesFile, ConstraintFile, ConstraintKind, ControlFile,
+    ObjectiveFile, ObjectiveKind, OptimizeFile, Solver, Spline, StageFile, TrustFile,
+};
+pub use meter::{Meter, Sample, Spent, processor_time};
+pub use report::{ControlValues, Report, TermError, Value};
+pub use run::{
+    Checkpoint, Derivatives, Point, Progress, Search, StageResult, StartResult, Watch, search,
+};
+pub use task::{Problem, Softness, Task};
+pub use trust::verdicts;
+
+use crate::experiment::ExperimentError;
+use osculate_dynamics::file::{BuiltScene, Source};
+use std::path::Path;
+
+impl Task {
+    /// Reads an optimisation and its scene.
+    ///
+    /// # Errors
+    /// Where one of the files is wrong: with file, line, field, what was found and what is allowed.
+    pub fn read(path: &Path) -> Result<(OptimizeFile, Self), ExperimentError> {
+        check::load(path)
+    }
+
+    /// A task on a scene built in Rust; `source` is the text for errors, empty for none.
+    ///
+    /// # Errors
+    /// As [`Task::read`].
+    pub fn new(
+        file: &OptimizeFile,
+        source: Source,
+        scene: &BuiltScene,
+    ) -> Result<Self, ExperimentError> {
+        check::build(file, source, scene)
+    }
+}

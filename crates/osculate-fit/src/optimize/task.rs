@@ -1,0 +1,276 @@
+//! A trajectory to be optimised, and its residuals with exact derivatives.
+
+use super::file::StageFile;
+use super::meter::{Meter, processor_time};
+use super::rows::{Rows, Weighted};
+use super::variables::Variables;
+use crate::least_squares::{BlockProblem, BlockResiduals};
+use nalgebra::{DMatrix, DVector};
+use osculate_dynamics::sensitivity::{adjoint, tangent};
+use osculate_dynamics::{Layout, Parameters, RunError, Simulator, Trajectory};
+use osculate_math::Jet;
+use rayon::prelude::*;
+use std::sync::Mutex;
+
+/// Directions of one tangent.
+const WIDTH: usize = 8;
+
+/// What there is to optimise.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// Scene, settings and time grid.
+    pub simulator: Simulator,
+    /// The scene's numbers, with room for those of controls.
+    pub base: Parameters,
+    /// Their flat order.
+    pub layout: Layout,
+    /// What moves.
+    pub variables: Variables,
+    /// What is wanted.
+    pub rows: Rows,
+}
+
+/// Factors of contact parameters, for a softer problem than the scene's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Softness {
+    /// Of every stiffness k.
+    pub k: f64,
+    /// Of every ramp length ε.
+    pub epsilon: f64,
+    /// Of every falloff speed V_f.
+    pub v_f: f64,
+}
+
+impl Softness {
+    /// The scene's own.
+    pub const NONE: Self = Self { k: 1.0, epsilon: 1.0, v_f: 1.0 };
+
+    /// That of a stage.
+    pub fn of(stage: &StageFile) -> Self {
+        Self { k: stage.k, epsilon: stage.epsilon, v_f: stage.v_f }
+    }
+
+    fn apply(&self, parameters: &mut Parameters) {
+        for body in &mut parameters.bodies {
+            body.contact.stiffness *= self.k;
+            body.contact.smoothing *= self.epsilon;
+            body.contact.falloff_speed *= self.v_f;
+        }
+        for pair in &mut parameters.overrides {
+            pair.stiffness = pair.stiffness.map(|k| k * self.k);
+            pair.falloff_speed = pair.falloff_speed.map(|v| v * self.v_f);
+        }
+    }
+}
+
+/// A task at one softness and one set of multipliers, with a count of what was asked of it.
+#[derive(Debug)]
+pub struct Problem<'t> {
+    task: &'t Task,
+    base: Parameters,
+    /// Of each row; zero for objectives.
+    pub multipliers: Vec<f64>,
+    /// What was asked so far.
+    pub meter: Meter,
+    /// The last roll-out and where it was: solvers ask for a value first, then for derivatives at the same point.
+    last: Mutex<Option<(Vec<f64>, Trajectory)>>,
+}
+
+impl<'t> Problem<'t> {
+    /// A task at a softness.
+    pub fn new(task: &'t Task, softness: Softness, meter: Meter) -> Self {
+        let mut base = task.base.clone();
+        softness.apply(&mut base);
+        let multipliers = vec![0.0; task.rows.rows.len()];
+        Self { task, base, multipliers, meter, last: Mutex::new(None) }
+    }
+
+    /// The task.
+    pub fn task(&self) -> &'t Task {
+        self.task
+    }
+
+    /// The numbers of the scene at a point.
+    pub fn parameters(&self, x: &[f64]) -> Parameters {
+        let of = (&self.task.layout, &self.base);
+        self.task.variables.parameters::<f64>(of, x, |_| None).0
+    }
+
+    /// Memory for a roll-out, and whether it already holds that at `x`.
+    fn take(&self, x: &[f64]) -> (Trajectory, bool) {
+        let mut last = self.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        match last.take() {
+            Some((at, trajectory)) => {
+                let same = at.len() == x.len()
+                    && at.iter().zip(x).all(|(a, b)| a.to_bits() == b.to_bits());
+                (trajectory, same)
+            }
+            None => (Trajectory::default(), false),
+        }
+    }
+
+    fn keep(&self, x: &[f64], trajectory: Trajectory) {
+        let mut last = self.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        *last = Some((x.to_vec(), trajectory));
+    }
+
+    /// `z` at a point, and the roll-out.
+    ///
+    /// # Errors
+    /// Where a step fails.
+    pub fn values(&self, x: &[f64]) -> Result<(Vec<f64>, Trajectory), RunError> {
+        let began = processor_time();
+        let (mut trajectory, known) = self.take(x);
+        let of = (&self.task.layout, &self.base);
+        let (parameters, moved) = self.task.variables.parameters::<f64>(of, x, |_| None);
+        if !known {
+            self.task.simulator.run_into(&parameters, &mut trajectory)?;
+        }
+        let z = self.task.rows.values(&trajectory.path, &parameters, &moved);
+        let residuals = self.task.rows.residuals(&z, &self.multipliers);
+        let cost = residuals.iter().map(|r| r * r).sum();
+        let spent = processor_time() - began;
+        self.meter.rolled_out((!known, spent), (x, cost), || self.task.rows.reached(&z));
+        Ok((z, trajectory))
+    }
+
+    /// `dz/dx`, columns in parallel; rows of constraints that hold are zero.
+    fn jacobian(
+        &self,
+        x: &[f64],
+        residuals: &[f64],
+        trajectory: &Trajectory,
+    ) -> Result<DMatrix<f64>, RunError> {
+        let n = x.len();
+        let columns: Vec<usize> = (0..n).collect();
+        let parts: Result<Vec<_>, RunError> = columns
+            .par_chunks(WIDTH)
+            .map(|chunk| {
+                let began = processor_time();
+                let part = match chunk.len() {
+                    1 => self.columns::<1>(x, chunk[0], trajectory)?,
+                    2 => self.columns::<2>(x, chunk[0], trajectory)?,
+                    3 | 4 => self.columns::<4>(x, chunk[0], trajectory)?,
+                    _ => self.columns::<WIDTH>(x, chunk[0], trajectory)?,
+                };
+                self.meter.tangent(processor_time() - began);
+                Ok(part)
+            })
+            .collect();
+        let mut jacobian = DMatrix::zeros(residuals.len(), n);
+        for (chunk, part) in columns.chunks(WIDTH).zip(parts?) {
+            for (i, line) in part.iter().enumerate() {
+                let held = self.task.rows.rows[i].inequality && residuals[i] <= 0.0;
+                for (column, e) in chunk.iter().zip(line).filter(|_| !held) {
+                    jacobian[(i, *column)] = *e;
+                }
+            }
+        }
+        Ok(jacobian)
+    }
+
+    fn columns<const M: usize>(
+        &self,
+        x: &[f64],
+        first: usize,
+        trajectory: &Trajectory,
+    ) -> Result<Vec<Vec<f64>>, RunError> {
+        let seed =
+            |j: usize| j.checked_sub(first).filter(|d| *d < M).map(|d| Jet::<M>::variable(0.0, d));
+        let of = (&self.task.layout, &self.base);
+        let (parameters, moved) = self.task.variables.parameters(of, x, seed);
+        let path = tangent::path(&self.task.simulator, trajectory, &parameters)?;
+        let z = self.task.rows.values(&path, &parameters, &moved);
+        Ok(z.iter().map(|jet| jet.eps.to_vec()).collect())
+    }
+
+    /// `d(Σ w_i z_i)/dx` by one adjoint.
+    ///
+    /// # Errors
+    /// Where the parameters do not fit the scene.
+    pub fn pull(
+        &self,
+        x: &[f64],
+        weights: Vec<f64>,
+        trajectory: &Trajectory,
+    ) -> Result<Vec<f64>, RunError> {
+        let began = processor_time();
+        let mut direct = vec![0.0; self.task.variables.moved.len()];
+        for (row, w) in self.task.rows.rows.iter().zip(&weights) {
+            row.direct.iter().for_each(|(k, d)| direct[*k] += w * d);
+        }
+        let outcome = Weighted { rows: &self.task.rows, weights };
+        let parameters = self.parameters(x);
+        let (_, gradient) =
+            adjoint::gradient(&self.task.simulator, trajectory, &parameters, &outcome)?;
+        let pulled = self.task.variables.pull(x, &gradient, &direct);
+        self.meter.adjoint(processor_time() - began);
+        Ok(pulled)
+    }
+
+    /// The Jacobian of the rows at a point, with the residuals.
+    ///
+    /// # Errors
+    /// Where a step fails.
+    pub fn linearised(&self, x: &[f64]) -> Result<(Vec<f64>, DMatrix<f64>), RunError> {
+        let (z, trajectory) = self.values(x)?;
+        let residuals = self.task.rows.residuals(&z, &self.multipliers);
+        let jacobian = self.jacobian(x, &residuals, &trajectory)?;
+        self.keep(x, trajectory);
+        Ok((residuals, jacobian))
+    }
+
+    /// Moves the multipliers: `λ ← max(0, z + λ)` of each constraint.
+    ///
+    /// # Errors
+    /// Where a step fails.
+    pub fn update_multipliers(&mut self, x: &[f64]) -> Result<(), RunError> {
+        let (z, trajectory) = self.values(x)?;
+        self.keep(x, trajectory);
+        for (i, _) in self.task.rows.rows.iter().enumerate().filter(|(_, r)| r.inequality) {
+            self.multipliers[i] = (z[i] + self.multipliers[i]).max(0.0);
+        }
+        Ok(())
+    }
+}
+
+impl BlockProblem for Problem<'_> {
+    type Error = RunError;
+
+    fn blocks(&self) -> usize {
+        1
+    }
+
+    fn evaluate(
+        &self,
+        _: usize,
+        x: &[f64],
+        _: &[f64],
+        jacobian: bool,
+    ) -> Result<BlockResiduals, RunError> {
+        let (residuals, shared) = if jacobian {
+            self.linearised(x)?
+        } else {
+            let (z, trajectory) = self.values(x)?;
+            self.keep(x, trajectory);
+            (self.task.rows.residuals(&z, &self.multipliers), DMatrix::zeros(0, x.len()))
+        };
+        let own = DMatrix::zeros(if jacobian { residuals.len() } else { 0 }, 0);
+        Ok(BlockResiduals { residuals: DVector::from_vec(residuals), shared, own })
+    }
+
+    /// By the adjoint: one sweep, whatever the number of variables.
+    fn cost_and_gradient(
+        &self,
+        _: usize,
+        x: &[f64],
+        _: &[f64],
+    ) -> Result<(f64, DVector<f64>), RunError> {
+        let (z, trajectory) = self.values(x)?;
+        let residuals = self.task.rows.residuals(&z, &self.multipliers);
+        let weights = residuals.iter().map(|r| 2.0 * r).collect();
+        let gradient = self.pull(x, weights, &trajectory)?;
+        self.keep(x, trajectory);
+        Ok((residuals.iter().map(|r| r * r).sum(), DVector::from_vec(gradient)))
+    }
+}

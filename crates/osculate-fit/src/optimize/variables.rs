@@ -1,0 +1,174 @@
+//! Decision variables: coordinates of the solvers, and the numbers of a scene that they move.
+//!
+//! ```text
+//! u = u_c + u_h x          coordinate of docs/experiment.md (linear, log, bounded), centre and half width of its range
+//! θ_j = θ_j(u_j)           a parameter, or a number of a control's spline
+//! p_k = Σ_j w_kj θ_j       a number of the layout: w = 1 for a parameter, B_j of a step's middle for a control
+//! ```
+//!
+//! All solvers work in x: a range is −1 to 1, so that steps, damping and standard deviations mean the same for all.
+
+use super::spline::basis;
+use crate::fit::starting_points;
+use crate::parameter::{FreeParameter, Scale};
+use osculate_dynamics::{Layout, Parameters};
+use osculate_math::Scalar;
+use std::ops::Range;
+
+/// A number of the layout that moves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Moved {
+    /// Index in the layout.
+    pub index: usize,
+    /// Value in the scene.
+    pub base: f64,
+    /// Variables and their weights.
+    pub terms: Vec<(usize, f64)>,
+}
+
+/// A control as it was set up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Control {
+    /// Its name.
+    pub name: String,
+    /// Unit of its values.
+    pub unit: &'static str,
+    /// Steps that it acts in.
+    pub steps: Range<usize>,
+    /// Its variables.
+    pub variables: Range<usize>,
+    /// Its places among the moved numbers, one a step.
+    pub moved: Range<usize>,
+}
+
+/// All decision variables.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Variables {
+    /// Path or name, range and scale of each.
+    pub free: Vec<FreeParameter>,
+    /// What they move.
+    pub moved: Vec<Moved>,
+    /// The controls among them.
+    pub controls: Vec<Control>,
+    /// Centre and half width of each in its coordinate.
+    frames: Vec<[f64; 2]>,
+}
+
+impl Variables {
+    fn push(&mut self, free: FreeParameter) -> usize {
+        let [low, high] = free.coordinate_bounds();
+        // A logistic coordinate has no width: its unit is the natural one.
+        let bounded = free.scale == Scale::Bounded;
+        self.frames.push(if bounded {
+            [0.0, 1.0]
+        } else {
+            [0.5 * (low + high), 0.5 * (high - low)]
+        });
+        self.free.push(free);
+        self.free.len() - 1
+    }
+
+    /// Adds a parameter of the scene.
+    pub fn add_parameter(&mut self, free: FreeParameter, index: usize, base: f64) {
+        let variable = self.push(free);
+        self.moved.push(Moved { index, base, terms: vec![(variable, 1.0)] });
+    }
+
+    /// Adds a control: numbers `indices` of the layout in as many steps, driven by a spline of `numbers` of a degree.
+    pub fn add_control(
+        &mut self,
+        (name, unit): (&str, &'static str),
+        (from, indices, bases): (usize, &[usize], &[f64]),
+        numbers: Vec<FreeParameter>,
+        degree: usize,
+    ) {
+        let (first, place, count) = (self.free.len(), self.moved.len(), numbers.len());
+        numbers.into_iter().for_each(|n| {
+            self.push(n);
+        });
+        for (k, (&index, &base)) in indices.iter().zip(bases).enumerate() {
+            let x = (k as f64 + 0.5) / indices.len() as f64;
+            let terms = basis(x, count, degree).into_iter().map(|(j, w)| (first + j, w));
+            self.moved.push(Moved { index, base, terms: terms.filter(|t| t.1 > 0.0).collect() });
+        }
+        self.controls.push(Control {
+            name: name.into(),
+            unit,
+            steps: from..from + indices.len(),
+            variables: first..self.free.len(),
+            moved: place..self.moved.len(),
+        });
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.free.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.free.is_empty()
+    }
+
+    fn coordinate(&self, j: usize, x: f64) -> f64 {
+        let ([center, half], [low, high]) = (self.frames[j], self.free[j].coordinate_bounds());
+        // Rounding of the frame must not leave the range.
+        (center + half * x).clamp(low, high)
+    }
+
+    /// Values of the variables.
+    pub fn values(&self, x: &[f64]) -> Vec<f64> {
+        (0..self.len()).map(|j| self.free[j].to_value(self.coordinate(j, x[j]))).collect()
+    }
+
+    /// `dθ_j/dx_j`.
+    pub fn slopes(&self, x: &[f64]) -> Vec<f64> {
+        let slope = |j: usize| self.free[j].slope(self.coordinate(j, x[j])) * self.frames[j][1];
+        (0..self.len()).map(slope).collect()
+    }
+
+    /// Ends of each coordinate.
+    pub fn bounds(&self) -> Vec<[f64; 2]> {
+        let frames = self.free.iter().zip(&self.frames);
+        frames.map(|(p, [c, h])| p.coordinate_bounds().map(|u| (u - c) / h)).collect()
+    }
+
+    /// Starting points: a Latin hypercube on the coordinates of the `start` ranges.
+    pub fn starts(&self, count: usize, seed: u64) -> Vec<Vec<f64>> {
+        let normal =
+            |u: Vec<f64>| u.iter().zip(&self.frames).map(|(u, [c, h])| (u - c) / h).collect();
+        starting_points(&self.free, count, seed).into_iter().map(normal).collect()
+    }
+
+    /// The numbers of the scene at `x`, and the moved ones by themselves; `seed(j)` is the derivative of `x_j`.
+    pub fn parameters<T: Scalar>(
+        &self,
+        (layout, base): (&Layout, &Parameters),
+        x: &[f64],
+        seed: impl Fn(usize) -> Option<T>,
+    ) -> (Parameters<T>, Vec<T>) {
+        let (values, slopes) = (self.values(x), self.slopes(x));
+        let mut parameters = base.lift::<T>();
+        let mut moved = Vec::with_capacity(self.moved.len());
+        for m in &self.moved {
+            let value: f64 = m.terms.iter().map(|(j, w)| w * values[*j]).sum();
+            let seeds = m.terms.iter().filter_map(|(j, w)| Some(seed(*j)? * (w * slopes[*j])));
+            let change = seeds.fold(T::zero(), |sum, s| sum + s);
+            layout.add(&mut parameters, m.index, T::from(value - m.base) + change);
+            moved.push(T::from(value) + change);
+        }
+        (parameters, moved)
+    }
+
+    /// Gradient by `x` from those by the layout and, directly, by the moved numbers.
+    pub fn pull(&self, x: &[f64], layout: &[f64], direct: &[f64]) -> Vec<f64> {
+        let slopes = self.slopes(x);
+        let mut gradient = vec![0.0; self.len()];
+        for (m, direct) in self.moved.iter().zip(direct) {
+            for (j, w) in &m.terms {
+                gradient[*j] += w * slopes[*j] * (layout[m.index] + direct);
+            }
+        }
+        gradient
+    }
+}
