@@ -10,6 +10,7 @@ use osculate_dynamics::{RunError, SceneError, StepError};
 use osculate_fit::certificate::CertificateError;
 use osculate_fit::experiment::ExperimentError;
 use osculate_fit::impact::ImpactError;
+use osculate_fit::optimize::OptimizeError;
 use osculate_fit::problem::ProblemError;
 use osculate_fit::recording::RecordingError;
 use osculate_fit::report::ReportError;
@@ -74,6 +75,9 @@ pub enum CliError {
     /// A fit.
     #[error(transparent)]
     Fit(Box<ReportError>),
+    /// An optimisation.
+    #[error(transparent)]
+    Optimize(Box<OptimizeError>),
     /// A problem set up from parameters.
     #[error(transparent)]
     Problem(Box<ProblemError>),
@@ -104,7 +108,7 @@ pub enum CliError {
     /// The same with impulses.
     #[error("{source}; the {steps} steps before it are in {}", folder.display())]
     StoppedImpulse { steps: usize, folder: PathBuf, source: Box<ImpulseRunError> },
-    /// A fit that was interrupted; its report says what was found so far.
+    /// A fit or a search that was interrupted; its report says what was found so far.
     #[error("interrupted: the best point so far is in {}", folder.display())]
     Interrupted { folder: PathBuf, report: Box<Report> },
     /// Results that could not be written where they should and were written elsewhere.
@@ -135,6 +139,7 @@ impl CliError {
             Self::Config { source, .. } => source.exit_code(),
             Self::Impact(error) if matches!(**error, ImpactError::Run(RunError::Step(_))) => 1,
             Self::Run(error) if matches!(**error, RunError::Step(_)) => 1,
+            Self::Optimize(error) if !matches!(**error, OptimizeError::Checkpoint { .. }) => 1,
             Self::ImpulseRun(error) if matches!(**error, ImpulseRunError::Step(_)) => 1,
             Self::Certificate(error)
                 if matches!(**error, CertificateError::Run(RunError::Step(_))) =>
@@ -183,6 +188,7 @@ boxed!(
     ImpulseLaw(ImpulseError),
     Experiment(ExperimentError),
     Fit(ReportError),
+    Optimize(OptimizeError),
     Problem(ProblemError),
     Twin(TwinError),
     Certificate(CertificateError),

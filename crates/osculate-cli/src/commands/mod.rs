@@ -6,6 +6,7 @@ mod figures;
 pub mod fit;
 pub mod gradcheck;
 pub mod import;
+pub mod optimize;
 pub mod parameters;
 pub mod restitution;
 pub mod sdf;
@@ -22,6 +23,8 @@ use clap::Subcommand;
 pub enum Command {
     /// Identify parameters from recordings, with error bars and figures
     Fit(fit::Args),
+    /// Find initial states and controls that bring a scene where it is wanted
+    Optimize(optimize::Args),
     /// Judge fixed parameters on recordings
     Evaluate(evaluate::Args),
     /// Write synthetic recordings from known parameters, with stated noise and seed
@@ -54,6 +57,7 @@ impl Command {
     pub fn run(&self, console: &Console) -> Result<Report, CliError> {
         match self {
             Self::Fit(args) => fit::run(args, console),
+            Self::Optimize(args) => optimize::run(args, console),
             Self::Evaluate(args) => evaluate::run(args),
             Self::Twin(args) => twin::run(args),
             Self::Simulate(args) => simulate::run(args),

@@ -1,7 +1,7 @@
 //! `osculate simulate`.
 
 mod impulse;
-mod tables;
+pub(super) mod tables;
 mod tractions;
 
 use crate::{CliError, Report, console, files, interrupt, table};

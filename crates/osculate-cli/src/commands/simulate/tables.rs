@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// A row of comma-separated values.
-pub(super) fn push(text: &mut String, cells: impl IntoIterator<Item = String>) {
+pub(in crate::commands) fn push(text: &mut String, cells: impl IntoIterator<Item = String>) {
     for (i, cell) in cells.into_iter().enumerate() {
         if i > 0 {
             text.push(',');
@@ -20,7 +20,7 @@ pub(super) fn push(text: &mut String, cells: impl IntoIterator<Item = String>) {
     text.push('\n');
 }
 
-pub(super) fn numbers<'a>(x: impl IntoIterator<Item = &'a f64>) -> Vec<String> {
+pub(in crate::commands) fn numbers<'a>(x: impl IntoIterator<Item = &'a f64>) -> Vec<String> {
     // Adding zero takes the sign from a zero: -0.0 reads as a number of its own.
     x.into_iter().map(|x| format!("{:?}", x + 0.0)).collect()
 }
@@ -32,7 +32,7 @@ pub(super) fn motion(run: &Run<'_>, step: usize, body: usize) -> Kinematics {
 }
 
 /// Motion of every dynamic body at the times given.
-pub(super) fn trajectory(
+pub(in crate::commands) fn trajectory(
     scene: &Scene,
     times: &[f64],
     motion: impl Fn(usize, usize) -> Kinematics,
