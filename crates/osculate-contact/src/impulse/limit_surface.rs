@@ -159,6 +159,22 @@ pub fn gradient<T: Scalar>(u: &Vector3<T>) -> Vector3<T> {
     Vector3::new(u.x * force, u.y * force, u.z * torque)
 }
 
+/// The largest force of the unit disk beside a torque \[–\]: what spin leaves to sliding.
+///
+/// * `torque`: part of `c R`; from 2/3 on, pure spin, there is none.
+///
+/// A number to judge a patch by; no derivative is taken of it.
+pub fn force_beside(torque: f64) -> f64 {
+    let at = |angle: f64| gradient(&Vector3::new(angle.sin(), 0.0, angle.cos()));
+    // The torque falls with the angle of slip: the surface is convex.
+    let (mut low, mut high) = (0.0, FRAC_PI_2);
+    while high - low > 2.0 * f64::EPSILON {
+        let middle = 0.5 * (low + high);
+        if at(middle).z > torque.abs() { low = middle } else { high = middle }
+    }
+    at(0.5 * (low + high)).x
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -254,6 +270,16 @@ mod tests {
             check::gradients(&Gradient, regime, u, [2e-3; 3], Smoothness::Smooth, 1e-5);
         }
         check::gradients(&Gradient, "rim", [1.0, 0.0, 1.0], [1e-3; 3], Smoothness::Kink, 1e-5);
+    }
+
+    #[test]
+    fn force_beside_a_torque_is_that_of_the_same_slip() {
+        for ratio in [0.01, 0.3, 0.653, 1.0, 2.0, 50.0] {
+            let g: Vector3<f64> = gradient(&Vector3::new(ratio, 0.0, -1.0));
+            assert!((force_beside(g.z) - g.x).abs() <= 1e-12, "{ratio}");
+        }
+        assert!(force_beside(2.0 / 3.0) <= 1e-7 && force_beside(1.0) <= 1e-15);
+        assert!((force_beside(0.0) - 1.0).abs() <= 1e-15);
     }
 
     #[test]

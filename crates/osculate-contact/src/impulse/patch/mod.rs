@@ -26,4 +26,4 @@ pub use history::{Candidate, Memory, best_match};
 pub use motion::{Interpolation, Motion};
 pub use regions::{PatchContact, regions};
 pub use release::{Release, budget, drift_velocity};
-pub use transport::{DisplacementField, carry, transport};
+pub use transport::{DisplacementField, carry, transport, unstretched};

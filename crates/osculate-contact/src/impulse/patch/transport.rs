@@ -4,7 +4,11 @@
 //! transport   d ← R d,  R the least rotation from old to new normal:  v = n₀ × n₁, c = n₀·n₁:  R d = c d + v × d + v (v·d)/(1 + c)
 //! field       of two old anchors, span = p₂ − p₁:  twist = (d₂ − d₁)·(n × span)/|span|²,   d(p) = (d₁ + d₂)/2 + twist n × (p − p̄)
 //! carry       d ← P_n [ transport(d) + disp_a(p) − disp_b(p) ],   P_n = 1 − n nᵀ
+//! unstretched of two new anchors, s = P_n (p₂ − p₁):  d₁ ← d₁ + w₁ e s,  d₂ ← d₂ − w₂ e s,   e = (d₂ − d₁)·s/|s|²,  w₁ + w₂ = 1
 //! ```
+//!
+//! Displacements evaluated at midpoints belong to the mean of the old and the new span: after a turn by θ those of two anchors differ along
+//! the new span by `θ²/2` of it. No motion of a rigid patch takes that back, so that two sticking anchors would contradict each other.
 //!
 //! Source: the page *Friction* of the Steel solver.
 
@@ -45,6 +49,27 @@ pub fn carry<T: Scalar>(
 ) -> Vector3<T> {
     let dragged = motions[0].displacement(point) - motions[1].displacement(point);
     tangential(&(transport(d, &normals[0], &normals[1]) + dragged), &normals[1])
+}
+
+/// The displacements of two anchors \[m\] without what stretches their span: the nearest ones that a rigid patch can have.
+///
+/// * `points`: the anchors \[m\]; coincident ones are left as they are.
+/// * `normal`: unit vector to which the displacements are tangential.
+/// * `parts`: how much of the stretch each of them gives up \[–\], 1 together; one that remembers nothing gives up all.
+pub fn unstretched<T: Scalar>(
+    points: &[Vector3<T>; 2],
+    displacements: &[Vector3<T>; 2],
+    normal: &Vector3<T>,
+    parts: [f64; 2],
+) -> [Vector3<T>; 2] {
+    let [first, second] = displacements;
+    let span = tangential(&(points[1] - points[0]), normal);
+    let square = span.dot(&span);
+    if square <= 0.0 {
+        return *displacements;
+    }
+    let stretch = scale(&span, (second - first).dot(&span) / square);
+    [first + stretch.map(|x| x * parts[0]), second - stretch.map(|x| x * parts[1])]
 }
 
 /// Displacement of the points of a patch, as its old anchors remember it.
@@ -150,6 +175,43 @@ mod tests {
         assert!((DisplacementField::uniform(shift).at(&p) - shift).norm() <= 0.0);
         let one = DisplacementField::of_two(&[p, p], &[shift, shift], &n);
         assert!((one.at(&q) - shift).norm() <= 0.0);
+    }
+
+    struct Unstretched;
+    impl Law<15, 6> for Unstretched {
+        fn value<T: Scalar>(&self, x: [T; 15]) -> [T; 6] {
+            let v = |k: usize| Vector3::new(x[k], x[k + 1], x[k + 2]);
+            let normal = norm::direction(&v(12)).unwrap();
+            let [a, b] = unstretched(&[v(0), v(3)], &[v(6), v(9)], &normal, [0.25, 0.75]);
+            [a.x, a.y, a.z, b.x, b.y, b.z]
+        }
+    }
+
+    #[test]
+    fn unstretched_displacements_have_exact_derivatives() {
+        let n = normal();
+        let x = [0.1, 0.2, 0.3, -0.4, 0.3, 0.1, 0.02, -0.01, 0.03, 0.01, 0.04, -0.02];
+        let mut all = [0.0; 15];
+        all[..12].copy_from_slice(&x);
+        all[12..].copy_from_slice(n.as_slice());
+        check::gradients(&Unstretched, "any", all, [1e-3; 15], Smoothness::Smooth, 1e-6);
+    }
+
+    #[test]
+    fn unstretched_displacements_are_those_of_a_rigid_patch_and_rigid_ones_are_kept() {
+        let n = normal();
+        let (p, q) =
+            (n.cross(&Vector3::new(1.0, 0.2, 0.0)), n.cross(&Vector3::new(-0.3, 0.5, 0.4)));
+        let rigid = |x: &Vector3<f64>| n.cross(&Vector3::new(0.01, 0.02, 0.0)) + n.cross(x) * 0.03;
+        let kept = unstretched(&[p, q], &[rigid(&p), rigid(&q)], &n, [0.5; 2]);
+        assert!((kept[0] - rigid(&p)).norm() + (kept[1] - rigid(&q)).norm() <= 1e-17);
+        let stretch = (q - p) * 1e-3;
+        for parts in [[0.5; 2], [0.0, 1.0], [1.0, 0.0]] {
+            let found = unstretched(&[p, q], &[rigid(&p), rigid(&q) + stretch], &n, parts);
+            assert!((found[1] - found[0]).dot(&(q - p)).abs() <= 1e-17);
+            assert!((found[0] - rigid(&p) - stretch * parts[0]).norm() <= 1e-17);
+        }
+        assert_eq!(unstretched(&[p, p], &[p, q], &n, [0.5; 2]), [p, q]);
     }
 
     struct Carried;
