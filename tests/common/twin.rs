@@ -4,7 +4,7 @@ use super::corners;
 use nalgebra::Vector3;
 use osculate_contact::{ContactParams, PairOverride};
 use osculate_dynamics::{Body, NewtonSettings, OnFailure, Override, Scene, Settings};
-use osculate_fit::problem::Model;
+use osculate_fit::problem::{Model, ModelSettings};
 use osculate_geometry::collider::Collider;
 
 /// The model, with the pair's friction, stiffness and damping.
@@ -26,5 +26,6 @@ pub fn model(friction: f64, stiffness: f64, damping: f64) -> Model {
     };
     scene.overrides = vec![Override { bodies: [0, 1], values }];
     let newton = NewtonSettings { on_failure: OnFailure::Continue, ..Default::default() };
-    Model { scene, settings: Settings { newton, ..Default::default() }, body: 0, substeps: 5 }
+    let settings = ModelSettings::Compliant(Settings { newton, ..Default::default() });
+    Model { scene, settings, body: 0, substeps: 5 }
 }

@@ -8,6 +8,7 @@ use osculate_dynamics::import::ImportError;
 use osculate_dynamics::impulse::ImpulseRunError;
 use osculate_dynamics::{RunError, SceneError, StepError};
 use osculate_fit::certificate::CertificateError;
+use osculate_fit::contact_model::ModelError;
 use osculate_fit::experiment::ExperimentError;
 use osculate_fit::impact::ImpactError;
 use osculate_fit::optimize::OptimizeError;
@@ -51,6 +52,9 @@ pub enum CliError {
     /// A roll-out that failed.
     #[error(transparent)]
     Run(Box<RunError>),
+    /// A roll-out or its derivative that failed, under either contact model.
+    #[error(transparent)]
+    Model(Box<ModelError>),
     /// A roll-out with impulses that failed.
     #[error(transparent)]
     ImpulseRun(Box<ImpulseRunError>),
@@ -138,6 +142,7 @@ impl CliError {
             Self::Interrupted { .. } => 130,
             Self::Config { source, .. } => source.exit_code(),
             Self::Impact(error) if matches!(**error, ImpactError::Run(RunError::Step(_))) => 1,
+            Self::Model(error) if error.in_a_step() => 1,
             Self::Run(error) if matches!(**error, RunError::Step(_)) => 1,
             Self::Optimize(error) if !matches!(**error, OptimizeError::Checkpoint { .. }) => 1,
             Self::ImpulseRun(error) if matches!(**error, ImpulseRunError::Step(_)) => 1,
@@ -184,6 +189,7 @@ boxed!(
     Impact(ImpactError),
     Scene(SceneError),
     Run(RunError),
+    Model(ModelError),
     ImpulseRun(ImpulseRunError),
     ImpulseLaw(ImpulseError),
     Experiment(ExperimentError),

@@ -2,6 +2,7 @@
 //!
 //! * [`recording`]: measured tosses on disk, the public cube recordings, and the errors a simulation makes on them.
 //! * [`parameter`]: what is free, and on which scale.
+//! * [`contact_model`]: one trait over the two contact models.
 //! * [`problem`]: pose residuals of roll-outs with exact Jacobians.
 //! * [`least_squares`], [`optimise`]: bounded Levenberg–Marquardt; argmin's L-BFGS and Nelder–Mead; CMA-ES.
 //! * [`compare`]: loss against evaluations and processor time of every solver on one problem.
@@ -16,6 +17,7 @@
 
 pub mod certificate;
 pub mod compare;
+pub mod contact_model;
 pub mod experiment;
 pub mod fit;
 pub mod identify;

@@ -1,6 +1,6 @@
 //! Free parameters and the scales they are estimated on.
 
-use osculate_dynamics::Layout;
+use crate::contact_model::{Entry, index_of};
 use serde::{Deserialize, Serialize};
 
 /// The coordinate `u` in which a parameter `θ` is estimated.
@@ -160,12 +160,12 @@ impl FreeParameter {
     }
 }
 
-/// Indices in a layout of a list of parameters, each checked.
+/// Indices among the numbers of a scene of a list of parameters, each checked.
 ///
 /// # Errors
 /// Where a path is unknown or doubled, a range is wrong, or nothing is free.
 pub fn resolve(
-    layout: &Layout,
+    entries: &[Entry],
     parameters: &[FreeParameter],
 ) -> Result<Vec<usize>, ParameterError> {
     if !parameters.iter().any(|p| !p.profile_only) {
@@ -177,9 +177,9 @@ pub fn resolve(
         if parameters[..i].iter().any(|q| q.path == p.path) {
             return Err(ParameterError::Twice { path: p.path.clone() });
         }
-        let index = layout.index(&p.path).ok_or_else(|| ParameterError::Unknown {
+        let index = index_of(entries, &p.path).ok_or_else(|| ParameterError::Unknown {
             path: p.path.clone(),
-            close: close_names(layout, &p.path),
+            close: close_names(entries, &p.path),
         })?;
         indices.push(index);
     }
@@ -187,10 +187,10 @@ pub fn resolve(
 }
 
 /// Up to eight paths with the same last part, or else of the same actor, or else any.
-fn close_names(layout: &Layout, path: &str) -> String {
+fn close_names(entries: &[Entry], path: &str) -> String {
     let last = |p: &str| p.rsplit('.').next().unwrap_or(p).to_owned();
     let first = |p: &str| p.split('.').next().unwrap_or(p).to_owned();
-    let all = || layout.entries().iter().map(|e| e.path.as_str());
+    let all = || entries.iter().map(|e| e.path.as_str());
     let mut close: Vec<&str> = all().filter(|p| last(p) == last(path)).collect();
     if close.is_empty() {
         close = all().filter(|p| first(p) == first(path)).collect();

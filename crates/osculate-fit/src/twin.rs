@@ -1,9 +1,11 @@
 //! Twins: synthetic tosses from known parameters, with stated noise and seed.
 
-use crate::problem::{Model, Toss};
+use crate::contact_model::{ContactModel, ModelError};
+use crate::problem::{Model, ModelSettings, Stretch, Toss, under_its_model};
 use crate::recording::{Recording, RecordingError};
 use nalgebra::Vector3;
-use osculate_dynamics::{RunError, SceneError};
+use osculate_dynamics::impulse::ImpulseSimulator;
+use osculate_dynamics::{Parameters, SceneError, Simulator};
 use osculate_math::{se3::Pose, so3};
 use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
 use rand_distr::{Distribution, StandardNormal};
@@ -62,7 +64,7 @@ pub enum TwinError {
         /// Its number.
         id: u32,
         /// Why.
-        source: RunError,
+        source: ModelError,
     },
     /// The destination cannot be written.
     #[error(transparent)]
@@ -116,7 +118,7 @@ impl TwinFile {
     }
 }
 
-/// Tosses with noise, and the true velocities at their starts; and how many stages of their roll-outs did not converge.
+/// Tosses with noise, and the true velocities at their starts; and how many solves of their roll-outs did not converge.
 ///
 /// # Errors
 /// Where a number is out of range or a simulation fails.
@@ -163,22 +165,23 @@ fn noisy(pose: &Pose, twin: &TwinFile, rng: &mut impl Rng) -> Pose {
     pose.incremented(&shift, &turn)
 }
 
-/// Poses of a toss rolled out from its start with the scene's own parameters, and its unconverged stages.
+/// Poses of a toss rolled out from its start with the scene's own parameters, and its unconverged solves.
 fn roll(model: &Model, toss: &Toss) -> Result<(Vec<Pose>, usize), TwinError> {
+    under_its_model!(model.clone(), stretch => roll_under(&stretch, toss))
+}
+
+fn roll_under<S: ContactModel>(
+    stretch: &Stretch<S>,
+    toss: &Toss,
+) -> Result<(Vec<Pose>, usize), TwinError> {
     let frames = toss.times.len();
     let start = (&toss.measured[0], toss.velocity, toss.angular_velocity);
-    let simulator = model.simulator(toss, 0..frames, start)?;
-    let parameters = simulator.parameters();
+    let simulator = stretch.simulator(toss, 0..frames, start)?;
+    let parameters = simulator.all_parameters(Parameters::of(simulator.scene()));
     let trajectory =
         simulator.run(&parameters).map_err(|source| TwinError::Run { id: toss.id, source })?;
-    let center = parameters.bodies[model.body].center;
-    let poses = (0..frames)
-        .map(|k| {
-            let y = trajectory.path.state(k * model.substeps)[model.body].kinematics(&center);
-            Pose { position: y.position, rotation: y.rotation }
-        })
-        .collect();
-    Ok((poses, trajectory.unconverged()))
+    let center = S::of_scene(&parameters).bodies[stretch.body].center;
+    Ok((stretch.poses(&simulator, &trajectory, &center), S::unconverged(&trajectory)))
 }
 
 /// Writes tosses as a data folder: `tosses/*.csv`, `metadata.json`, `split.json`, `twin.json` (how it was made).

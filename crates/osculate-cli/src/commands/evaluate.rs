@@ -149,7 +149,7 @@ fn text(e: &Evaluation, unconverged: usize, each: bool) -> String {
         r.median
     );
     if unconverged > 0 {
-        text += &format!("\nWARNING: {unconverged} stages did not converge");
+        text += &format!("\nWARNING: {unconverged} solves did not converge");
     }
     if each {
         text += "\n\n  toss      loss   position %   rotation deg";

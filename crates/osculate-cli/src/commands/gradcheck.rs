@@ -1,16 +1,21 @@
 //! `osculate gradcheck`.
 
 mod differences;
+mod models;
+mod row;
 mod trust;
 
 use crate::{CliError, Console, Report, table};
-use differences::{Difference, derivative, scales};
-use osculate_dynamics::file::{BuiltScene, SceneFile};
-use osculate_dynamics::sensitivity::{adjoint, tangent};
-use osculate_dynamics::{Layout, Trajectory};
+use differences::{derivative, one_sided, scales};
+use models::{Checked, Near};
+use osculate_dynamics::OnFailure;
+use osculate_dynamics::file::{BuiltScene, SceneFile, SceneOutcome};
+use osculate_dynamics::sensitivity::Outcome;
+use osculate_fit::contact_model::ContactModel;
 use osculate_fit::trust::{GRIDS, MOST_GRIDS};
 use rayon::prelude::*;
-use serde_json::{Value, json};
+use row::{Judgement, Row};
+use serde_json::json;
 use std::path::PathBuf;
 
 /// Compare adjoint, tangent and difference derivatives of a scene's outcome.
@@ -19,9 +24,11 @@ use std::path::PathBuf;
 /// Richardson-extrapolated central differences of roll-outs that are run again, with the error that the differences
 /// estimate of themselves. Adjoint and tangent use one linearisation and agree to rounding. Differences see the
 /// trajectory from outside; where a sample enters, leaves or is rejected within their step they are unreliable, which
-/// is said and not judged, as at the edge of a parameter's range.
+/// is said and not judged, as at the edge of a parameter's range. Where an outcome has one derivative to each side, the
+/// side that the adjoint is of is said.
 ///
-/// Stages are solved to 1e-13 here, whatever the scene's tolerance.
+/// Both contact models are checked. Stages and steps are solved to 1e-13 here, whatever the scene's tolerance; a step of
+/// the impulse model that creeps before it gets there counts where it meets the scene's own.
 ///
 /// A derivative that agrees can still be of no use. --trust asks each whether it settles as the time step is halved, over
 /// which steps differences agree with it, how near the active set is to switching, and how large the second-order
@@ -37,6 +44,9 @@ pub struct Args {
     /// Count samples within this of the alignment at which contact is rejected
     #[arg(long, value_name = "S", default_value_t = 1e-6, value_parser = positive)]
     pub near_alignment: f64,
+    /// Count contacts of the impulse model within this relative distance of another state
+    #[arg(long, value_name = "D", default_value_t = 0.01, value_parser = positive)]
+    pub near_switch: f64,
     /// Say of every derivative whether it is good for anything, with reasons (docs/trust.md)
     #[arg(long)]
     pub trust: bool,
@@ -63,18 +73,8 @@ Examples:
   osculate gradcheck docs/examples/bouncing_point.toml --trust --sigma 0.01
   osculate gradcheck docs/examples/bouncing_point.toml --trust --parameter point.k --grids 9 --out /tmp/figure";
 
-/// Newton tolerance: differences of roll-outs see what it leaves.
-const NEWTON_TOLERANCE: f64 = 1e-13;
-/// Adjoint and tangent may differ by this, relative to the scale of the gradient.
-const EXACT: f64 = 1e-10;
-/// Differences may be off by this relative to the derivative, beside their own error.
-const RELATIVE: f64 = 1e-6;
-/// What differences of roll-outs cannot see, relative to the scale of the gradient: rounding of the outcome over a step.
-const UNSEEN: f64 = 1e-8;
-/// Beyond this relative to the derivative, and to the scale of the gradient, an estimated error is no judge.
-const UNRELIABLE: (f64, f64) = (1e-4, 1e-6);
-/// Estimated errors are spreads: a deviation may be this many times as large.
-const SPREADS: f64 = 3.0;
+/// Tolerance of solves: differences of roll-outs see what they leave.
+const SOLVE_TOLERANCE: f64 = 1e-13;
 /// Parameters of one tangent pass.
 const WIDTH: usize = 8;
 
@@ -91,195 +91,169 @@ fn positive(text: &str) -> Result<f64, String> {
 /// Where the scene is not valid or its roll-out fails.
 pub fn run(args: &Args, console: &Console) -> Result<Report, CliError> {
     let mut file = SceneFile::read(&args.scene)?;
-    file.solver.tolerance = file.solver.tolerance.min(NEWTON_TOLERANCE);
+    let (on_failure, tolerance) = (file.solver.on_failure, models::tighten(&mut file));
     let scene = file.build(args.scene.parent().unwrap_or("".as_ref()))?;
-    scene.require_compliant("gradients through impulses")?;
-    let simulator = &scene.simulator;
-    let trajectory = simulator.run(&scene.parameters)?;
-    let layout = Layout::new(simulator.scene(), &scene.parameters);
-    let (value, by_adjoint) =
-        adjoint::gradient(simulator, &trajectory, &scene.parameters, &scene.outcome)?;
-    let by_tangent = tangents(&scene, &trajectory, layout.len())?;
-    let scales = scales(&scene, &layout);
-    let by_difference = all_differences(&scene, &layout, &scales, console);
-    let size = |i: usize| (by_tangent[i] * scales[i].unwrap_or(0.0)).abs();
-    let largest = (0..layout.len()).map(size).fold(f64::MIN_POSITIVE, f64::max);
-    let rows: Vec<Row> = (0..layout.len())
-        .map(|i| Row {
-            path: layout.entries()[i].path.clone(),
-            unit: layout.entries()[i].unit,
-            adjoint: by_adjoint[i],
-            tangent: by_tangent[i],
-            difference: by_difference[i],
-            at_edge: scales[i].is_none(),
-            floor: largest / scales[i].unwrap_or(1.0),
-        })
+    let how = How { on_failure, tolerance };
+    match &scene.impulse {
+        None => check(&scene.simulator, &scene, how, args, console),
+        Some(simulator) => check(simulator, &scene, how, args, console),
+    }
+}
+
+/// What the scene says of solves.
+#[derive(Clone, Copy)]
+struct How {
+    on_failure: OnFailure,
+    tolerance: f64,
+}
+
+fn check<S: Checked>(
+    simulator: &S,
+    scene: &BuiltScene,
+    how: How,
+    args: &Args,
+    console: &Console,
+) -> Result<Report, CliError> {
+    let parameters = simulator.all_parameters(scene.parameters.clone());
+    let layout = simulator.layout(&parameters);
+    let (entries, values) = (S::entries(&layout), S::values(&layout, &parameters));
+    let mut trajectory = simulator.run(&parameters)?;
+    let creeping = S::accept(&mut trajectory, how.tolerance);
+    let derivatives = simulator.linearise(&parameters, &trajectory, how.on_failure)?;
+    let (value, by_adjoint) = S::adjoint(&derivatives, &scene.outcome)?;
+    let all: Vec<usize> = (0..entries.len()).collect();
+    let of = (&layout, &parameters);
+    let chunks: Result<Vec<Vec<f64>>, _> = all
+        .par_chunks(WIDTH)
+        .map(|which| simulator.tangent::<WIDTH>(&derivatives, of, which, &scene.outcome))
         .collect();
-    let near = simulator.near_switch(
-        &trajectory,
-        &scene.parameters,
-        args.near_distance,
-        args.near_alignment,
-    )?;
-    let report = report(args, value, &rows, near, trajectory.unconverged());
+    let by_tangent = chunks?.concat();
+    let scales = scales(&entries, &values);
+    let size = |i: usize| (by_tangent[i] * scales[i].unwrap_or(0.0)).abs();
+    let largest = (0..entries.len()).map(size).fold(f64::MIN_POSITIVE, f64::max);
+    let loose = simulator.for_differences();
+    let check = Check {
+        simulator: &loose,
+        layout: &layout,
+        parameters: &parameters,
+        outcome: &scene.outcome,
+    };
+    let row = |i: usize| Row {
+        path: entries[i].path.clone(),
+        unit: entries[i].unit,
+        adjoint: by_adjoint[i],
+        tangent: by_tangent[i],
+        difference: None,
+        sides: None,
+        at_edge: scales[i].is_none(),
+        floor: largest / scales[i].unwrap_or(1.0),
+    };
+    let rows = check.rows(value, (0..entries.len()).map(row).collect(), &scales, console);
+    let near = simulator.near(&derivatives, args)?;
+    let unconverged = S::unconverged(&trajectory);
+    let report = report(value, &rows, &near, (unconverged, creeping));
     let mut report = report.with_warnings(&scene.warnings);
     if args.trust {
-        trust::append(&mut report, &scene, &scales, args)?;
+        // Roll-outs beside this one are judged as it was.
+        let judged =
+            if creeping > 0 { simulator.with_tolerance(how.tolerance) } else { simulator.clone() };
+        let subject = osculate_fit::trust::Subject {
+            simulator: &judged,
+            parameters: &parameters,
+            outcome: &scene.outcome,
+            on_failure: how.on_failure,
+        };
+        trust::append(&mut report, &subject, (&entries, &scales), args)?;
     }
     Ok(report)
 }
 
-fn tangents(scene: &BuiltScene, trajectory: &Trajectory, n: usize) -> Result<Vec<f64>, CliError> {
-    let all: Vec<usize> = (0..n).collect();
-    let chunks: Result<Vec<Vec<f64>>, _> = all
-        .par_chunks(WIDTH)
-        .map(|which| {
-            let (simulator, parameters) = (&scene.simulator, &scene.parameters);
-            let outcome = &scene.outcome;
-            tangent::gradient::<WIDTH>(simulator, trajectory, parameters, which, outcome)
-                .map(|(_, gradient)| gradient)
-        })
-        .collect();
-    Ok(chunks?.concat())
+/// What roll-outs are run again of.
+struct Check<'a, S: ContactModel, O = SceneOutcome> {
+    simulator: &'a S,
+    layout: &'a S::Layout,
+    parameters: &'a S::Parameters<f64>,
+    outcome: &'a O,
 }
 
-fn all_differences(
-    scene: &BuiltScene,
-    layout: &Layout,
-    scales: &[Option<f64>],
-    console: &Console,
-) -> Vec<Option<Difference>> {
-    let bar = console.progress(layout.len(), "parameters");
-    let found = (0..layout.len())
-        .into_par_iter()
-        .map_init(Trajectory::default, |scratch, i| {
-            let found = scales[i].and_then(|scale| derivative(scene, layout, (i, scale), scratch));
+impl<S: ContactModel, O: Outcome> Check<'_, S, O> {
+    /// The outcome with a number changed.
+    fn value_at(&self, change: (usize, f64), scratch: &mut S::Trajectory) -> Option<f64> {
+        self.simulator.value_at((self.layout, self.parameters), change, self.outcome, scratch)
+    }
+
+    /// The rows with their differences.
+    fn rows(
+        &self,
+        value: f64,
+        rows: Vec<Row>,
+        scales: &[Option<f64>],
+        console: &Console,
+    ) -> Vec<Row> {
+        let bar = console.progress(rows.len(), "parameters");
+        let with = |scratch: &mut S::Trajectory, (i, mut row): (usize, Row)| {
+            if let Some(scale) = scales[i] {
+                row.difference = derivative(self, (i, scale), scratch);
+                if row.judge() == Judgement::DifferenceDisagrees {
+                    row.sides = one_sided(self, value, (i, scale), scratch);
+                }
+            }
             bar.inc(1);
-            found
-        })
-        .collect();
-    bar.finish_and_clear();
-    found
-}
-
-/// One parameter.
-struct Row {
-    path: String,
-    unit: &'static str,
-    adjoint: f64,
-    tangent: f64,
-    difference: Option<Difference>,
-    /// Whether its value may change to one side only.
-    at_edge: bool,
-    /// A derivative that would change the outcome as much as the largest of all, for its parameter's scale.
-    floor: f64,
-}
-
-/// What to say of a parameter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Judgement {
-    Agrees,
-    Unreliable,
-    AtEdge,
-    DifferenceDisagrees,
-    AdjointDisagrees,
-}
-
-impl Judgement {
-    fn text(self) -> &'static str {
-        match self {
-            Self::Agrees => "agrees",
-            Self::Unreliable => "unreliable",
-            Self::AtEdge => "unreliable: at the edge of its range",
-            Self::DifferenceDisagrees => "DIFFERENCE DISAGREES",
-            Self::AdjointDisagrees => "ADJOINT AND TANGENT DISAGREE",
-        }
-    }
-}
-
-impl Row {
-    fn judge(&self) -> Judgement {
-        let exact = (self.adjoint - self.tangent).abs() <= EXACT * self.floor;
-        if !exact {
-            return Judgement::AdjointDisagrees;
-        }
-        if self.at_edge {
-            return Judgement::AtEdge;
-        }
-        let Some(d) = self.difference else { return Judgement::Unreliable };
-        let size = self.adjoint.abs().max(d.value.abs());
-        if d.error > UNRELIABLE.0 * size && d.error > UNRELIABLE.1 * self.floor {
-            return Judgement::Unreliable;
-        }
-        // Derivatives far below the largest are judged by what they change.
-        let allowed = (SPREADS * d.error).max(RELATIVE * size).max(UNSEEN * self.floor);
-        if (self.adjoint - d.value).abs() <= allowed {
-            Judgement::Agrees
-        } else {
-            Judgement::DifferenceDisagrees
-        }
-    }
-
-    fn cells(&self) -> Vec<String> {
-        let number = |x: f64| format!("{x:.9e}");
-        let (value, error) = match self.difference {
-            Some(d) => (number(d.value), format!("{:.0e}", d.error)),
-            None => ("-".into(), "-".into()),
+            row
         };
-        vec![
-            self.path.clone(),
-            self.unit.into(),
-            number(self.adjoint),
-            number(self.tangent),
-            value,
-            error,
-            self.judge().text().into(),
-        ]
-    }
-
-    fn json(&self) -> Value {
-        json!({
-            "path": self.path,
-            "unit": self.unit,
-            "adjoint": self.adjoint,
-            "tangent": self.tangent,
-            "difference": self.difference.map(|d| d.value),
-            "error_estimate": self.difference.map(|d| d.error),
-            "verdict": self.judge().text().to_lowercase(),
-        })
+        let found =
+            rows.into_par_iter().enumerate().map_init(S::Trajectory::default, with).collect();
+        bar.finish_and_clear();
+        found
     }
 }
 
-fn report(args: &Args, value: f64, rows: &[Row], near: usize, unconverged: usize) -> Report {
+fn report(
+    value: f64,
+    rows: &[Row],
+    near: &Near,
+    (unconverged, creeping): (usize, usize),
+) -> Report {
     let header = ["parameter", "unit", "adjoint", "tangent", "difference", "error", "verdict"];
     let mut cells = vec![header.map(String::from).to_vec()];
     cells.extend(rows.iter().map(Row::cells));
-    let count = |j: Judgement| rows.iter().filter(|r| r.judge() == j).count();
-    let agrees = count(Judgement::AdjointDisagrees) + count(Judgement::DifferenceDisagrees) == 0;
+    let count = |f: fn(Judgement) -> bool| rows.iter().filter(|r| f(r.judge())).count();
+    let different = count(|j| j == Judgement::DifferenceDisagrees);
+    let inexact = count(|j| j == Judgement::AdjointDisagrees);
+    let one_sided = count(|j| matches!(j, Judgement::OneSided(_)));
+    let agrees = different + inexact == 0;
     let mut text = format!("outcome {value:.12e}\n\n");
     text += &table::render(&cells, &[false, false, true, true, true, true, false]);
     text += &format!(
-        "\n{} parameters: {} agree, {} unreliable differences, {} differences disagree, \
-         {} adjoints and tangents disagree\n",
+        "\n{} parameters: {} agree, {} unreliable differences, {different} differences disagree, \
+         {inexact} adjoints and tangents disagree\n",
         rows.len(),
-        count(Judgement::Agrees),
-        count(Judgement::Unreliable) + count(Judgement::AtEdge),
-        count(Judgement::DifferenceDisagrees),
-        count(Judgement::AdjointDisagrees),
+        count(|j| j == Judgement::Agrees),
+        count(|j| matches!(j, Judgement::Unreliable | Judgement::AtEdge)),
     );
-    text += &format!(
-        "{near} samples near a switch: within {:e} m of the threshold or {:e} of rejection, over all stages\n",
-        args.near_distance, args.near_alignment
-    );
-    if unconverged > 0 {
-        text += &format!("warning: {unconverged} stages did not converge\n");
+    if one_sided > 0 {
+        text += &format!(
+            "{one_sided} at a switch, where the outcome has one derivative to each side and the adjoint is that of one\n"
+        );
     }
-    let json = json!({
+    text += &near.text;
+    if creeping > 0 {
+        text += &format!(
+            "{creeping} steps creep: solved to the scene's tolerance, not to {SOLVE_TOLERANCE:e}\n"
+        );
+    }
+    if unconverged > 0 {
+        text += &format!("warning: {unconverged} {} did not converge\n", near.solves);
+    }
+    let mut json = json!({
         "outcome": value,
         "agrees": agrees,
-        "near_switch": near,
+        "near_switch": near.count,
         "unconverged": unconverged,
         "parameters": rows.iter().map(Row::json).collect::<Vec<_>>(),
     });
+    if let Some(switches) = &near.switches {
+        (json["switches"], json["creeping"]) = (switches.clone(), creeping.into());
+    }
     Report { text, json, agrees }
 }

@@ -1,15 +1,16 @@
 //! `osculate parameters`.
 
 use crate::{CliError, Report, table};
-use osculate_dynamics::Layout;
 use osculate_dynamics::file::SceneFile;
 use osculate_fit::experiment::Experiment;
+use osculate_fit::problem::numbers;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// List the parameters of a scene or an experiment: paths, units, values.
 ///
-/// Each can be a `[[parameter]]` of an experiment, and has a derivative. Of an experiment, its scene is listed; nothing
+/// Each can be a `[[parameter]]` of an experiment, and has a derivative: those of the contact model that the scene asks
+/// for. Of an experiment, its scene is listed; nothing
 /// else in it need be right.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -31,11 +32,13 @@ Examples:
 pub fn run(args: &Args) -> Result<Report, CliError> {
     let path = Experiment::scene_of(&args.file)?.unwrap_or_else(|| args.file.clone());
     let scene = SceneFile::load(&path)?;
-    let layout = Layout::new(scene.simulator.scene(), &scene.parameters);
-    let values = layout.values(&scene.parameters);
+    let numbers = match &scene.impulse {
+        None => numbers(&scene.simulator, scene.parameters.clone()),
+        Some(simulator) => numbers(simulator, scene.parameters.clone()),
+    };
     let mut rows = vec![["path", "value", "unit"].map(str::to_owned).to_vec()];
-    let mut listed: Vec<Value> = Vec::with_capacity(values.len());
-    for (entry, value) in layout.entries().iter().zip(values) {
+    let mut listed: Vec<Value> = Vec::with_capacity(numbers.len());
+    for (entry, value) in numbers {
         rows.push(vec![entry.path.clone(), value.to_string(), entry.unit.to_owned()]);
         listed.push(json!({ "path": entry.path, "unit": entry.unit, "value": value }));
     }

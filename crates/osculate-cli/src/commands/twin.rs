@@ -1,9 +1,7 @@
 //! `osculate twin`.
 
 use crate::{CliError, Report};
-use osculate_dynamics::{Layout, Parameters};
 use osculate_fit::experiment::Experiment;
-use osculate_fit::parameter::resolve;
 use osculate_fit::twin;
 use serde_json::json;
 use std::path::PathBuf;
@@ -66,7 +64,7 @@ pub fn run(args: &Args) -> Result<Report, CliError> {
         values.join("\n")
     );
     if unconverged > 0 {
-        text += &format!("\nWARNING: {unconverged} stages did not converge");
+        text += &format!("\nWARNING: {unconverged} solves did not converge");
     }
     Ok(Report {
         text,
@@ -81,17 +79,9 @@ pub fn run(args: &Args) -> Result<Report, CliError> {
 
 /// The scene's values of the parameters that the experiment frees or profiles.
 fn truth(experiment: &Experiment) -> Result<Vec<(String, f64)>, CliError> {
-    let scene = &experiment.model.scene;
-    let parameters = Parameters::of(scene);
-    let layout = Layout::new(scene, &parameters);
-    let indices = resolve(&layout, &experiment.file.parameters)
-        .map_err(|e| CliError::Problem(Box::new(e.into())))?;
-    let values = layout.values(&parameters);
-    Ok(experiment
-        .file
-        .parameters
-        .iter()
-        .zip(indices)
-        .map(|(p, i)| (p.path.clone(), values[i]))
-        .collect())
+    let numbers = experiment.model.numbers()?;
+    let value = |path: &String| numbers.iter().find(|(e, _)| e.path == *path).map(|(_, x)| *x);
+    let paths = experiment.file.parameters.iter().map(|p| &p.path);
+    // Every path was found when the experiment was read.
+    Ok(paths.filter_map(|path| Some((path.clone(), value(path)?))).collect())
 }

@@ -52,7 +52,8 @@ Examples:
 /// Where the scene is not valid, its roll-out fails, nothing touches, or a file cannot be written.
 pub fn run(args: &Args) -> Result<Report, CliError> {
     let scene = SceneFile::read(&args.scene)?.build(args.scene.parent().unwrap_or("".as_ref()))?;
-    scene.require_compliant("certificates of impulses")?;
+    // An impulse is a velocity jump on a cone: there is no rate of dissipation R that a residual could be the gradient of.
+    scene.require_compliant("a certificate of impulses, which derive from no potential")?;
     let settings = Settings { states: args.states, seed: args.seed };
     let certificate = certificate::certify(&scene.simulator, &scene.parameters, settings)?;
     if let Some(path) = &args.csv {

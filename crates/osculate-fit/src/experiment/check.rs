@@ -2,13 +2,13 @@
 
 use super::ExperimentError;
 use super::file::{ExperimentFile, InitialStateFile, Loss, StageFile, TrustFile};
+use crate::contact_model::Entry;
 use crate::fit::Algorithm;
 use crate::parameter::{ParameterError, resolve};
 use crate::surface::quadratic::coefficients;
 use crate::trust::MOST_GRIDS;
 use crate::twin::{TwinError, TwinFile};
 use osculate_dynamics::file::Source;
-use osculate_dynamics::{Layout, Parameters, Scene};
 
 /// A file with the text that it was read from.
 pub(super) struct Check<'a> {
@@ -160,11 +160,17 @@ impl<'a> Check<'a> {
         Ok(())
     }
 
+    /// The tracked body, where it hangs on a link.
+    pub(super) fn tracked(&self, parent: Option<&str>) -> Result<(), ExperimentError> {
+        let Some(parent) = parent else { return Ok(()) };
+        let found = format!("'{}', a link that hangs on '{parent}'", self.file.body);
+        self.refuse("body", found, "a body without joint or a link of the world")
+    }
+
     /// Paths, ranges and steps of the parameters.
-    pub(super) fn parameters(&self, scene: &Scene) -> Result<(), ExperimentError> {
-        let layout = Layout::new(scene, &Parameters::of(scene));
+    pub(super) fn parameters(&self, entries: &[Entry]) -> Result<(), ExperimentError> {
         let parameters = &self.file.parameters;
-        let Err(source) = resolve(&layout, parameters) else { return Ok(()) };
+        let Err(source) = resolve(entries, parameters) else { return Ok(()) };
         let (path, field) = match &source {
             ParameterError::Unknown { path, .. } | ParameterError::Twice { path } => (path, "path"),
             ParameterError::Range { path, field, .. } => (path, *field),

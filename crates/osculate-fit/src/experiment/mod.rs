@@ -9,16 +9,18 @@ pub use file::{
     ExperimentFile, InitialStateFile, Loss, MultiStart, PartName, ProfileFile, StageFile, TrustFile,
 };
 
+use crate::contact_model::Entry;
 use crate::fit::{Algorithm, Designs, Plan, StagePlan};
 use crate::identify::ProfilePlan;
-use crate::problem::{Horizon, InitialState, Model, Toss, Weights};
+use crate::problem::{Horizon, InitialState, Model, ModelSettings, Toss, Weights, hangs_on};
 use crate::recording::{Dataset, Part};
 use crate::trust::Extent;
 use check::Check;
 pub(crate) use file::parse;
 use file::{default_iterations, default_simplex};
 use osculate_dynamics::OnFailure;
-use osculate_dynamics::file::{SceneFile, Source};
+use osculate_dynamics::file::{BuiltScene, SceneFile, Source};
+use osculate_dynamics::impulse::ImpulseSettings;
 use std::path::{Path, PathBuf};
 
 /// An experiment with its scene read.
@@ -37,6 +39,21 @@ fn read(path: &Path) -> Result<String, ExperimentError> {
         .map_err(|source| ExperimentError::Read { file: path.to_owned(), source })
 }
 
+/// One solve that fails must not lose a fit; the report counts them.
+fn settings(built: &BuiltScene) -> ModelSettings {
+    let on_failure = OnFailure::Continue;
+    match &built.impulse {
+        Some(simulator) => {
+            ModelSettings::Impulse(ImpulseSettings { on_failure, ..*simulator.settings() })
+        }
+        None => {
+            let mut settings = *built.simulator.settings();
+            settings.newton.on_failure = on_failure;
+            ModelSettings::Compliant(settings)
+        }
+    }
+}
+
 impl Experiment {
     /// Reads an experiment and its scene.
     ///
@@ -50,16 +67,17 @@ impl Experiment {
         let folder = path.parent().unwrap_or_else(|| Path::new("."));
         let scene_path = folder.join(&file.scene);
         let built = SceneFile::load(&scene_path)?;
-        built.require_compliant("fits through impulses")?;
         let scene = built.simulator.scene().clone();
         let body = scene
             .body(&file.body)
             .map_err(|source| ExperimentError::Body { file: path.to_owned(), source })?;
-        check.parameters(&scene)?;
-        let mut settings = *built.simulator.settings();
-        // One stage that fails must not lose a fit; the report counts them.
-        settings.newton.on_failure = OnFailure::Continue;
-        let model = Model { scene, settings, body, substeps: file.substeps };
+        check.tracked(hangs_on(&scene, body))?;
+        let model = Model { scene, settings: settings(&built), body, substeps: file.substeps };
+        let numbers = model
+            .numbers()
+            .map_err(|source| ExperimentError::Body { file: path.to_owned(), source })?;
+        let entries: Vec<Entry> = numbers.into_iter().map(|(entry, _)| entry).collect();
+        check.parameters(&entries)?;
         Ok(Self { file, path: path.to_owned(), model })
     }
 

@@ -8,41 +8,71 @@
 //! The loss itself is no such outcome: at its minimum its gradient is zero, and a question relative to zero has no answer.
 
 use super::segments::Segments;
-use super::{Problem, ProblemError};
+use super::typed::Typed;
+use crate::contact_model::{ContactModel, ModelError};
+use crate::trust::{self, Asked, Judged, Subject};
 use nalgebra::{Matrix3, Vector3};
 use osculate_dynamics::sensitivity::Outcome;
-use osculate_dynamics::{Kinematics, Parameters, Simulator};
+use osculate_dynamics::{Kinematics, OnFailure};
 use osculate_math::{Scalar, so3};
 
 /// A roll-out and its motion along its own change by one parameter.
 pub struct Along<'p> {
-    /// The roll-out.
-    pub simulator: &'p Simulator,
-    /// The point.
-    pub parameters: Parameters,
-    /// `J_i`.
-    pub outcome: Projection<'p>,
     /// `‖∂r/∂θ_i‖`, of this segment.
     pub sensitivity: f64,
     /// Index of the parameter in the layout.
     pub index: usize,
     /// Index of the segment.
     pub segment: usize,
+    motion: Box<dyn Ask + 'p>,
+}
+
+impl Along<'_> {
+    /// What its derivative is good for.
+    ///
+    /// # Errors
+    /// As [`trust::assess`].
+    pub fn assess(&self, asked: Asked, grids: usize) -> Result<Vec<Judged>, ModelError> {
+        self.motion.assess(asked, grids)
+    }
+}
+
+/// A motion under one of the contact models.
+trait Ask: Sync {
+    fn assess(&self, asked: Asked, grids: usize) -> Result<Vec<Judged>, ModelError>;
+}
+
+struct Motion<'p, S: ContactModel> {
+    simulator: &'p S,
+    parameters: S::Parameters<f64>,
+    outcome: Projection<'p, S>,
+}
+
+impl<S: ContactModel> Ask for Motion<'_, S> {
+    fn assess(&self, asked: Asked, grids: usize) -> Result<Vec<Judged>, ModelError> {
+        let subject = Subject {
+            simulator: self.simulator,
+            parameters: &self.parameters,
+            outcome: &self.outcome,
+            on_failure: OnFailure::Continue,
+        };
+        trust::assess(&subject, &[asked], grids)
+    }
 }
 
 /// Residuals of a segment, projected on a fixed direction.
-pub struct Projection<'p> {
-    problem: &'p Problem,
-    segments: &'p Segments,
+struct Projection<'p, S: ContactModel> {
+    problem: &'p Typed<S>,
+    segments: &'p Segments<S>,
     first: usize,
     /// Six numbers for each frame of the segment; zero where it is not observed.
     direction: Vec<[f64; 6]>,
 }
 
-impl Outcome for Projection<'_> {
+impl<S: ContactModel> Outcome for Projection<'_, S> {
     fn contribution<T: Scalar>(&self, step: usize, bodies: &[Kinematics<T>]) -> T {
-        let k = step / self.problem.model.substeps;
-        let body = &bodies[self.problem.model.body];
+        let k = step / self.problem.stretch.substeps;
+        let body = &bodies[self.problem.stretch.body];
         let residual =
             self.problem.frame(self.segments, self.first + k, &body.position, &body.rotation);
         let terms = residual.iter().zip(&self.direction[k]);
@@ -50,23 +80,18 @@ impl Outcome for Projection<'_> {
     }
 
     fn observes(&self, step: usize) -> bool {
-        let (k, inside) = (step / self.problem.model.substeps, self.direction.len());
-        step.is_multiple_of(self.problem.model.substeps)
+        let (k, inside) = (step / self.problem.stretch.substeps, self.direction.len());
+        step.is_multiple_of(self.problem.stretch.substeps)
             && k < inside
             && self.segments.toss.observed[self.first + k]
     }
 }
 
-impl Problem {
-    /// Number of a toss in its data set.
-    pub fn toss_id(&self, block: usize) -> u32 {
-        self.tosses[block].toss.id
-    }
-
+impl<S: ContactModel> Typed<S> {
     /// Residual of one frame of a toss at a pose of the local frame.
     pub(super) fn frame<T: Scalar>(
         &self,
-        segments: &Segments,
+        segments: &Segments<S>,
         frame: usize,
         position: &Vector3<T>,
         rotation: &Matrix3<T>,
@@ -85,22 +110,14 @@ impl Problem {
     }
 
     /// For every free parameter, the motion of a toss along its own change; none where nothing changes.
-    ///
-    /// Of a toss in segments, the one that changes most.
-    ///
-    /// # Errors
-    /// Where the roll-out fails.
-    pub fn along(
+    pub(super) fn motions_along(
         &self,
         block: usize,
         shared: &[f64],
         own: &[f64],
-    ) -> Result<Vec<Option<Along<'_>>>, ProblemError> {
+    ) -> Result<Vec<Option<Along<'_>>>, ModelError> {
         let segments = &self.tosses[block];
-        let jacobian = self
-            .block(block, shared, own, true)
-            .map_err(|source| ProblemError::Run { id: segments.toss.id, source })?
-            .shared;
+        let jacobian = self.residuals_of(block, shared, own, true)?.shared;
         let per = self.own.len();
         let one = |i: usize| {
             let slope = self.parameters[i].slope(shared[i]).abs();
@@ -121,14 +138,12 @@ impl Problem {
                 }
                 direction.iter_mut().flatten().for_each(|x| *x /= norm);
                 let own = &own[segment * per..(segment + 1) * per];
-                found = Some(Along {
+                let motion = Box::new(Motion {
                     simulator,
                     parameters: self.at::<f64>(simulator, shared, own, |_| 0.0),
                     outcome: Projection { problem: self, segments, first, direction },
-                    sensitivity,
-                    index: self.indices[i],
-                    segment,
                 });
+                found = Some(Along { sensitivity, index: self.indices[i], segment, motion });
             }
             found
         };

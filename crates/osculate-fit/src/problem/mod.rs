@@ -10,15 +10,22 @@
 mod along;
 mod residuals;
 mod segments;
+mod start;
+mod typed;
 
-pub use along::{Along, Projection};
+pub use along::Along;
+pub use typed::numbers;
 
+use crate::contact_model::{Entry, ModelError};
 use crate::least_squares::{BlockProblem, BlockResiduals};
-use crate::parameter::{FreeParameter, ParameterError, resolve};
+use crate::parameter::{FreeParameter, ParameterError};
 use nalgebra::Vector3;
-use osculate_dynamics::{Layout, Parameters, RunError, Scene, SceneError, Settings, Simulator};
+use osculate_dynamics::impulse::{ImpulseSettings, ImpulseSimulator};
+use osculate_dynamics::{Scene, SceneError, Settings, Simulator};
 use osculate_math::se3::Pose;
-use segments::{Segments, own_parameters};
+pub(crate) use start::hangs_on;
+pub(crate) use typed::Stretch;
+use typed::{Tosses, Typed};
 
 /// Weights of the residuals.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -94,13 +101,22 @@ pub struct Toss {
     pub angular_velocity: Vector3<f64>,
 }
 
+/// The contact model, and how it is solved.
+#[derive(Clone, Copy, Debug)]
+pub enum ModelSettings {
+    /// Tractions over surfaces.
+    Compliant(Settings),
+    /// Impulses at contact points.
+    Impulse(ImpulseSettings),
+}
+
 /// What is fitted to the tosses.
 #[derive(Clone, Debug)]
 pub struct Model {
     /// The scene; pose and velocities of the tracked body are those of the toss.
     pub scene: Scene,
     /// How it is simulated.
-    pub settings: Settings,
+    pub settings: ModelSettings,
     /// Index of the tracked body.
     pub body: usize,
     /// Steps between two frames.
@@ -109,18 +125,9 @@ pub struct Model {
 
 /// The identification problem.
 pub struct Problem {
-    model: Model,
-    weights: Weights,
     parameters: Vec<FreeParameter>,
-    /// Layout index of each free parameter.
-    indices: Vec<usize>,
-    layout: Layout,
-    base: Parameters,
-    /// Values of the free parameters in the scene.
-    base_values: Vec<f64>,
-    tosses: Vec<Segments>,
-    /// Layout indices of the own parameters of a segment, each with its prior's standard deviation.
-    own: Vec<(usize, f64)>,
+    /// The tosses under the model of the scene.
+    tosses: Box<dyn Tosses>,
 }
 
 /// Why a problem cannot be set up or evaluated.
@@ -133,7 +140,7 @@ pub enum ProblemError {
         /// Number of the toss.
         id: u32,
         /// Why.
-        source: RunError,
+        source: ModelError,
     },
     /// The scene is not valid for a toss.
     #[error("toss {id}: {source}")]
@@ -143,6 +150,9 @@ pub enum ProblemError {
         /// Why.
         source: SceneError,
     },
+    /// The scene is not valid.
+    #[error(transparent)]
+    Invalid(#[from] SceneError),
     /// A free parameter is wrong.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
@@ -157,6 +167,24 @@ pub enum ProblemError {
         /// Frames found.
         frames: usize,
     },
+    /// The recorded start of a link says nothing of the links that it hangs on.
+    #[error(
+        "body '{body}' hangs on link '{parent}': only a free body or a link of the world can be tracked"
+    )]
+    Hangs {
+        /// Its name.
+        body: String,
+        /// Its parent.
+        parent: String,
+    },
+    /// The start of a link is that of its joint.
+    #[error(
+        "body '{body}' is a link: its start cannot be estimated, neither by [initial_state] nor by shooting"
+    )]
+    LinkStart {
+        /// Its name.
+        body: String,
+    },
     /// The tracked body does not move.
     #[error("body '{body}' is static: only a dynamic body can be fitted to a trajectory")]
     Static {
@@ -165,26 +193,31 @@ pub enum ProblemError {
     },
 }
 
-impl Model {
-    /// Roll-out of a stretch of a toss from a pose and velocities of the local frame.
-    pub(crate) fn simulator(
-        &self,
-        toss: &Toss,
-        frames: std::ops::Range<usize>,
-        start: (&Pose, Vector3<f64>, Vector3<f64>),
-    ) -> Result<Simulator, SceneError> {
-        let mut scene = self.scene.clone();
-        let (pose, velocity, spin) = start;
-        let body = &mut scene.bodies[self.body];
-        body.pose = *pose;
-        body.angular_velocity = spin;
-        body.velocity = velocity + spin.cross(&(pose.rotation * body.center()));
-        let mut durations = Vec::with_capacity((frames.len() - 1) * self.substeps);
-        for k in frames.start + 1..frames.end {
-            let dt = (toss.times[k] - toss.times[k - 1]) / self.substeps as f64;
-            durations.extend(std::iter::repeat_n(dt, self.substeps));
+/// Runs an expression with the model as a [`Stretch`] of its own type.
+macro_rules! under_its_model {
+    ($model:expr, $stretch:ident => $result:expr) => {{
+        let Model { scene, settings, body, substeps } = $model;
+        match settings {
+            ModelSettings::Compliant(settings) => {
+                let $stretch = Stretch::<Simulator> { scene, settings, body, substeps };
+                $result
+            }
+            ModelSettings::Impulse(settings) => {
+                let $stretch = Stretch::<ImpulseSimulator> { scene, settings, body, substeps };
+                $result
+            }
         }
-        Simulator::new(scene, self.settings, durations)
+    }};
+}
+pub(crate) use under_its_model;
+
+impl Model {
+    /// The numbers of the scene: paths, units and values.
+    ///
+    /// # Errors
+    /// Where the scene is not valid.
+    pub fn numbers(&self) -> Result<Vec<(Entry, f64)>, SceneError> {
+        under_its_model!(self.clone(), stretch => stretch.numbers())
     }
 }
 
@@ -208,47 +241,12 @@ impl Problem {
         if !body.is_dynamic() {
             return Err(ProblemError::Static { body: body.name.clone() });
         }
-        let base = Parameters::of(&model.scene);
-        let layout = Layout::new(&model.scene, &base);
-        let indices = resolve(&layout, parameters)?;
-        let values = layout.values(&base);
-        let free: Vec<FreeParameter> =
-            parameters.iter().filter(|p| !p.profile_only).cloned().collect();
-        let indices: Vec<usize> = indices
-            .into_iter()
-            .zip(parameters)
-            .filter_map(|(i, p)| (!p.profile_only).then_some(i))
-            .collect();
-        let shooting = matches!(horizon, Horizon::MultipleShooting { .. });
-        let own = own_parameters(
-            &layout,
-            &body.name,
-            if shooting { &InitialState::FREE } else { &initial },
-        );
-        let base_values = indices.iter().map(|&i| values[i]).collect();
-        // A prior on the initial pose is the measurement of the first frame: it must not count twice.
-        let prior_is_first_frame =
-            !shooting && (initial.position.is_some() || initial.rotation.is_some());
-        let tosses = tosses
-            .into_iter()
-            .map(|mut t| {
-                if prior_is_first_frame && !t.observed.is_empty() {
-                    t.observed[0] = false;
-                }
-                Segments::new(&model, t, horizon)
-            })
-            .collect::<Result<Vec<_>, _>>()?;
-        Ok(Self {
-            model,
-            weights,
-            parameters: free,
-            indices,
-            layout,
-            base,
-            base_values,
-            tosses,
-            own,
-        })
+        if let Some(parent) = hangs_on(&model.scene, model.body) {
+            let (body, parent) = (body.name.clone(), parent.to_owned());
+            return Err(ProblemError::Hangs { body, parent });
+        }
+        let how = (horizon, initial);
+        under_its_model!(model, stretch => Typed::problem(stretch, tosses, parameters, weights, how))
     }
 
     /// The free parameters.
@@ -258,21 +256,26 @@ impl Problem {
 
     /// Unit of a free parameter.
     pub fn unit(&self, i: usize) -> &'static str {
-        self.layout.entries()[self.indices[i]].unit
+        self.tosses.unit(i)
     }
 
     /// Value in the scene of a parameter by path.
     pub fn scene_value(&self, path: &str) -> Option<f64> {
-        self.layout.index(path).map(|i| self.layout.values(&self.base)[i])
+        self.tosses.scene_value(path)
+    }
+
+    /// Number of a toss in its data set.
+    pub fn toss_id(&self, block: usize) -> u32 {
+        self.tosses.toss_id(block)
     }
 
     /// Own parameters at the recorded start: increments, so all zero.
     pub fn own_start(&self) -> Vec<Vec<f64>> {
-        self.tosses.iter().map(|t| vec![0.0; t.simulators.len() * self.own.len()]).collect()
+        self.tosses.own_start()
     }
 
     /// Roll-out of a toss from its start, through all its segments where it has several: measured and simulated poses of
-    /// the local frame at the frames, and how many stages did not converge.
+    /// the local frame at the frames, and how many solves did not converge.
     ///
     /// # Errors
     /// Where a step fails.
@@ -282,29 +285,26 @@ impl Problem {
         shared: &[f64],
         own: &[f64],
     ) -> Result<RollOut, ProblemError> {
-        let segments = &self.tosses[block];
-        let own_count = self.own.len();
-        let simulator = segments.whole.as_ref().unwrap_or(&segments.simulators[0]);
-        let parameters =
-            self.at::<f64>(simulator, shared, &own[..own_count.min(own.len())], |_| 0.0);
-        let trajectory = simulator
-            .run(&parameters)
-            .map_err(|source| ProblemError::Run { id: segments.toss.id, source })?;
-        let center = self.model.scene.bodies[self.model.body].center();
-        let simulated: Vec<Pose> = (0..=simulator.steps())
-            .step_by(self.model.substeps)
-            .map(|k| {
-                let y = trajectory.path.state(k)[self.model.body].kinematics(&center);
-                Pose { position: y.position, rotation: y.rotation }
-            })
-            .collect();
-        Ok(RollOut {
-            id: segments.toss.id,
-            times: segments.toss.times[..simulated.len()].to_vec(),
-            measured: segments.toss.measured[..simulated.len()].to_vec(),
-            simulated,
-            unconverged: trajectory.unconverged(),
-        })
+        self.tosses.roll_out(block, shared, own).map_err(|source| self.failed(block, source))
+    }
+
+    /// For every free parameter, the motion of a toss along its own change; none where nothing changes.
+    ///
+    /// Of a toss in segments, the one that changes most.
+    ///
+    /// # Errors
+    /// Where the roll-out fails.
+    pub fn along(
+        &self,
+        block: usize,
+        shared: &[f64],
+        own: &[f64],
+    ) -> Result<Vec<Option<Along<'_>>>, ProblemError> {
+        self.tosses.along(block, shared, own).map_err(|source| self.failed(block, source))
+    }
+
+    fn failed(&self, block: usize, source: ModelError) -> ProblemError {
+        ProblemError::Run { id: self.toss_id(block), source }
     }
 }
 
@@ -312,7 +312,7 @@ impl BlockProblem for Problem {
     type Error = ProblemError;
 
     fn blocks(&self) -> usize {
-        self.tosses.len()
+        self.tosses.blocks()
     }
 
     fn evaluate(
@@ -322,8 +322,9 @@ impl BlockProblem for Problem {
         own: &[f64],
         jacobian: bool,
     ) -> Result<BlockResiduals, ProblemError> {
-        self.block(block, shared, own, jacobian)
-            .map_err(|source| ProblemError::Run { id: self.tosses[block].toss.id, source })
+        self.tosses
+            .residuals(block, shared, own, jacobian)
+            .map_err(|source| self.failed(block, source))
     }
 }
 
@@ -338,6 +339,6 @@ pub struct RollOut {
     pub measured: Vec<Pose>,
     /// Simulated poses.
     pub simulated: Vec<Pose>,
-    /// Stages that did not converge.
+    /// Solves (stages; steps of the impulse model) that did not converge.
     pub unconverged: usize,
 }

@@ -1,30 +1,35 @@
 //! Residuals of one toss, their Jacobian, and the parameters of a roll-out.
 
-use super::Problem;
 use super::segments::{Segments, push_continuity};
+use super::typed::Typed;
+use crate::contact_model::{ContactModel, ModelError};
 use crate::least_squares::BlockResiduals;
 use nalgebra::{DMatrix, DVector, Vector3};
-use osculate_dynamics::sensitivity::tangent;
-use osculate_dynamics::{BodyState, Parameters, RunError, Simulator, Trajectory};
+use osculate_dynamics::impulse::RigidState;
+use osculate_dynamics::{OnFailure, Parameters};
 use osculate_math::{Jet, Scalar};
 
-impl Problem {
+/// Roll-outs of the segments of a toss with their numbers.
+type Rolled<S> = Vec<(<S as ContactModel>::Parameters<f64>, <S as ContactModel>::Trajectory)>;
+
+impl<S: ContactModel> Typed<S> {
     /// The parameters of a segment; `seed(i)` adds derivatives to shared (first) and own parameters.
     pub(super) fn at<T: Scalar>(
         &self,
-        simulator: &Simulator,
+        simulator: &S,
         shared: &[f64],
         own: &[f64],
         seed: impl Fn(usize) -> T,
-    ) -> Parameters<T> {
-        let mut p = simulator.parameters().lift::<T>();
+    ) -> S::Parameters<T> {
+        let scene = Parameters::of(simulator.scene());
+        let mut p = S::lift::<T>(&simulator.all_parameters(scene));
         for (i, &u) in shared.iter().enumerate() {
             let q = &self.parameters[i];
-            let moved = T::from(q.to_value(u) - self.base_values[i]) + seed(i) * q.slope(u);
-            self.layout.add(&mut p, self.indices[i], moved);
+            let moved = T::from(q.to_value(u) - self.base_value(i)) + seed(i) * q.slope(u);
+            S::add(&self.layout, &mut p, self.indices[i], moved);
         }
         for (k, ((index, _), &l)) in self.own.iter().zip(own).enumerate() {
-            self.layout.add(&mut p, *index, T::from(l) + seed(shared.len() + k));
+            S::add(&self.layout, &mut p, *index, T::from(l) + seed(shared.len() + k));
         }
         p
     }
@@ -32,9 +37,9 @@ impl Problem {
     /// Residuals of one segment in the scalar of a path.
     fn residuals<T: Scalar>(
         &self,
-        segments: &Segments,
+        segments: &Segments<S>,
         segment: usize,
-        state: impl Fn(usize) -> BodyState<T>,
+        state: impl Fn(usize) -> RigidState<T>,
         center: &Vector3<T>,
         out: &mut Vec<T>,
     ) {
@@ -43,7 +48,7 @@ impl Problem {
         // A frame shared by two segments belongs to the later one.
         let last = segments.cuts[segment + 1];
         for frame in (first..last).filter(|&f| toss.observed[f]) {
-            let y = state((frame - first) * self.model.substeps).kinematics(center);
+            let y = state((frame - first) * self.stretch.substeps).kinematics(center);
             out.extend(self.frame(segments, frame, &y.position, &y.rotation));
         }
     }
@@ -51,15 +56,15 @@ impl Problem {
     /// Residuals of a toss in jets along `M` directions starting at `first` (shared, then own of each segment).
     fn block_in_jets<const M: usize>(
         &self,
-        segments: &Segments,
-        trajectories: &[Trajectory],
+        segments: &Segments<S>,
+        derivatives: &[S::Derivatives<'_>],
         (shared, own): (&[f64], &[f64]),
         first: usize,
-    ) -> Result<Vec<Jet<M>>, RunError> {
-        let (n, body, per) = (shared.len(), self.model.body, self.own.len());
+    ) -> Result<Vec<Jet<M>>, ModelError> {
+        let (n, body, per) = (shared.len(), self.stretch.body, self.own.len());
         let mut out = Vec::new();
-        let mut ends: Vec<BodyState<Jet<M>>> = Vec::new();
-        let mut starts: Vec<BodyState<Jet<M>>> = Vec::new();
+        let mut ends: Vec<RigidState<Jet<M>>> = Vec::new();
+        let mut starts: Vec<RigidState<Jet<M>>> = Vec::new();
         for (s, simulator) in segments.simulators.iter().enumerate() {
             let seed = |i: usize| {
                 let column = if i < n { i } else { i + s * per };
@@ -69,11 +74,12 @@ impl Problem {
                 }
             };
             let p = self.at::<Jet<M>>(simulator, shared, &own[s * per..(s + 1) * per], seed);
-            let path = tangent::path(simulator, &trajectories[s], &p)?;
-            let center = p.bodies[body].center;
-            self.residuals(segments, s, |k| path.state(k)[body], &center, &mut out);
-            starts.push(path.state(0)[body]);
-            ends.push(path.state(simulator.steps())[body]);
+            let path = S::path(&derivatives[s], &p)?;
+            let center = S::of_scene(&p).bodies[body].center;
+            let state = |k: usize| S::state_on(&path, k, body);
+            self.residuals(segments, s, state, &center, &mut out);
+            starts.push(state(0));
+            ends.push(state(simulator.steps()));
         }
         self.push_priors(
             own,
@@ -91,7 +97,7 @@ impl Problem {
     fn push_priors<T: Scalar>(
         &self,
         own: &[f64],
-        segments: &Segments,
+        segments: &Segments<S>,
         value: impl Fn(usize) -> T,
         out: &mut Vec<T>,
     ) {
@@ -106,31 +112,32 @@ impl Problem {
         }
     }
 
-    pub(super) fn block(
+    pub(super) fn residuals_of(
         &self,
         block: usize,
         shared: &[f64],
         own: &[f64],
         jacobian: bool,
-    ) -> Result<BlockResiduals, RunError> {
-        let (segments, body, per) = (&self.tosses[block], self.model.body, self.own.len());
-        let (mut values, mut trajectories) = (Vec::new(), Vec::new());
+    ) -> Result<BlockResiduals, ModelError> {
+        let (segments, body, per) = (&self.tosses[block], self.stretch.body, self.own.len());
+        let (mut values, mut rolled) = (Vec::new(), Rolled::<S>::new());
         let (mut starts, mut ends) = (Vec::new(), Vec::new());
         for (s, simulator) in segments.simulators.iter().enumerate() {
             let p = self.at::<f64>(simulator, shared, &own[s * per..(s + 1) * per], |_| 0.0);
             let trajectory = simulator.run(&p)?;
-            let center = p.bodies[body].center;
-            self.residuals(segments, s, |k| trajectory.path.state(k)[body], &center, &mut values);
-            starts.push(trajectory.path.state(0)[body]);
-            ends.push(trajectory.path.state(simulator.steps())[body]);
-            trajectories.push(trajectory);
+            let center = S::of_scene(&p).bodies[body].center;
+            let state = |k: usize| S::state(&trajectory, k, body);
+            self.residuals(segments, s, state, &center, &mut values);
+            starts.push(state(0));
+            ends.push(state(simulator.steps()));
+            rolled.push((p, trajectory));
         }
         self.push_priors(own, segments, |k| own[k], &mut values);
         push_continuity(&starts, &ends, &mut values);
         let (rows, n) = (values.len(), shared.len());
         let mut all = DMatrix::zeros(if jacobian { rows } else { 0 }, n + own.len());
         if jacobian {
-            self.fill_jacobian(segments, &trajectories, (shared, own), &mut all)?;
+            self.fill_jacobian(segments, &rolled, (shared, own), &mut all)?;
         }
         Ok(BlockResiduals {
             residuals: DVector::from_vec(values),
@@ -141,21 +148,25 @@ impl Problem {
 
     fn fill_jacobian(
         &self,
-        segments: &Segments,
-        trajectories: &[Trajectory],
+        segments: &Segments<S>,
+        rolled: &Rolled<S>,
         at: (&[f64], &[f64]),
         all: &mut DMatrix<f64>,
-    ) -> Result<(), RunError> {
+    ) -> Result<(), ModelError> {
+        // One step without a derivative for sure must not lose a fit.
+        let each = segments.simulators.iter().zip(rolled);
+        let derivatives = each
+            .map(|(simulator, (p, t))| simulator.linearise(p, t, OnFailure::Continue))
+            .collect::<Result<Vec<_>, _>>()?;
+        let derivatives = &derivatives;
         let mut first = 0;
         while first < all.ncols() {
             let left = all.ncols() - first;
             first += match left {
-                1 => self.fill::<1>(segments, trajectories, at, first, all)?,
-                2 => self.fill::<2>(segments, trajectories, at, first, all)?,
-                3 => self.fill::<3>(segments, trajectories, at, first, all)?,
-                4 | 5 => self.fill::<4>(segments, trajectories, at, first, all)?,
-                6 | 7 => self.fill::<6>(segments, trajectories, at, first, all)?,
-                _ => self.fill::<8>(segments, trajectories, at, first, all)?,
+                1 | 2 => self.fill::<2>(segments, derivatives, at, first, all)?,
+                3 => self.fill::<3>(segments, derivatives, at, first, all)?,
+                4 | 5 => self.fill::<4>(segments, derivatives, at, first, all)?,
+                _ => self.fill::<8>(segments, derivatives, at, first, all)?,
             };
         }
         Ok(())
@@ -163,15 +174,16 @@ impl Problem {
 
     fn fill<const M: usize>(
         &self,
-        segments: &Segments,
-        trajectories: &[Trajectory],
+        segments: &Segments<S>,
+        derivatives: &[S::Derivatives<'_>],
         at: (&[f64], &[f64]),
         first: usize,
         all: &mut DMatrix<f64>,
-    ) -> Result<usize, RunError> {
-        let jets = self.block_in_jets::<M>(segments, trajectories, at, first)?;
+    ) -> Result<usize, ModelError> {
+        let jets = self.block_in_jets::<M>(segments, derivatives, at, first)?;
         for (row, jet) in jets.iter().enumerate() {
-            for (d, e) in jet.eps.iter().enumerate() {
+            // The last pass may be wider than what is left.
+            for (d, e) in jet.eps.iter().take(all.ncols() - first).enumerate() {
                 all[(row, first + d)] = *e;
             }
         }

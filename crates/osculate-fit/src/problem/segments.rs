@@ -1,16 +1,18 @@
 //! A toss cut into segments, what is free in each, and what ties them.
 
-use super::{Horizon, InitialState, Model, ProblemError, Toss};
+use super::typed::Stretch;
+use super::{Horizon, InitialState, ProblemError, Toss};
+use crate::contact_model::{ContactModel, Entry, index_of};
 use nalgebra::Vector3;
-use osculate_dynamics::{BodyState, Layout, Simulator};
+use osculate_dynamics::impulse::RigidState;
 use osculate_math::{Scalar, so3};
 
 /// A toss cut into segments.
-pub(super) struct Segments {
+pub(super) struct Segments<S> {
     pub(super) toss: Toss,
-    pub(super) simulators: Vec<Simulator>,
+    pub(super) simulators: Vec<S>,
     /// The toss in one piece, where it is cut into several.
-    pub(super) whole: Option<Simulator>,
+    pub(super) whole: Option<S>,
     /// First frame of each segment, and the end.
     pub(super) cuts: Vec<usize>,
 }
@@ -18,8 +20,12 @@ pub(super) struct Segments {
 /// Standard deviation of the continuity of segments, relative to a residual of one: tight against data.
 const CONTINUITY: [f64; 4] = [1e-4, 1e-3, 1e-3, 1e-2];
 
-impl Segments {
-    pub(super) fn new(model: &Model, toss: Toss, horizon: Horizon) -> Result<Self, ProblemError> {
+impl<S: ContactModel> Segments<S> {
+    pub(super) fn new(
+        model: &Stretch<S>,
+        toss: Toss,
+        horizon: Horizon,
+    ) -> Result<Self, ProblemError> {
         let frames = toss.measured.len();
         if frames < 2 {
             return Err(ProblemError::TooShort { id: toss.id, frames });
@@ -70,7 +76,7 @@ impl Toss {
 }
 
 pub(super) fn own_parameters(
-    layout: &Layout,
+    entries: &[Entry],
     body: &str,
     initial: &InitialState,
 ) -> Vec<(usize, f64)> {
@@ -79,7 +85,7 @@ pub(super) fn own_parameters(
     for (name, sigma) in names.into_iter().zip(initial.sigmas()) {
         let Some(sigma) = sigma else { continue };
         for axis in ["x", "y", "z"] {
-            if let Some(i) = layout.index(&format!("{body}.{name}_{axis}")) {
+            if let Some(i) = index_of(entries, &format!("{body}.{name}_{axis}")) {
                 own.push((i, sigma));
             }
         }
@@ -89,8 +95,8 @@ pub(super) fn own_parameters(
 
 /// Residuals that tie the end of each segment to the start of the next.
 pub(super) fn push_continuity<T: Scalar>(
-    starts: &[BodyState<T>],
-    ends: &[BodyState<T>],
+    starts: &[RigidState<T>],
+    ends: &[RigidState<T>],
     out: &mut Vec<T>,
 ) {
     for (end, start) in ends.iter().zip(starts.iter().skip(1)) {
@@ -98,7 +104,7 @@ pub(super) fn push_continuity<T: Scalar>(
             start.center - end.center,
             so3::log(&(start.rotation * end.rotation.transpose())),
             start.velocity - end.velocity,
-            start.angular_velocity() - end.angular_velocity(),
+            start.angular_velocity - end.angular_velocity,
         ];
         for (gap, sigma) in gaps.iter().zip(CONTINUITY) {
             out.extend(gap.iter().map(|x| *x / sigma));

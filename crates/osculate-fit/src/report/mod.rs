@@ -8,7 +8,7 @@ use crate::experiment::{Experiment, ExperimentError};
 use crate::fit::{Fit, FitError, Plan, Progress, StartResult, fit};
 use crate::identify::{Curvature, Profile, TWO_SIDED_95, Verdict, curvature, profile};
 use crate::parameter::FreeParameter;
-use crate::problem::{Horizon, Problem, ProblemError, Toss};
+use crate::problem::{Horizon, ModelSettings, Problem, ProblemError, Toss};
 use crate::recording::{Evaluation, RecordingError, TossErrors};
 use crate::trust::{self, Trust};
 use rayon::prelude::*;
@@ -64,7 +64,7 @@ pub struct Report {
     pub tosses: usize,
     /// Method and schedule of the roll-outs.
     pub method: String,
-    /// Schedule of the dissipation.
+    /// Schedule of the dissipation; of the impulse model how friction is solved and where it acts.
     pub schedule: String,
     /// Mean loss a toss at the best point.
     pub loss: f64,
@@ -140,13 +140,19 @@ pub fn run(
         phase("trust");
         judge_derivatives(experiment, &fitted, &mut parameters, interrupted)?;
     }
-    let settings = &plan.model.settings;
+    let (method, schedule) = match &plan.model.settings {
+        ModelSettings::Compliant(s) => (format!("{:?}", s.method), format!("{:?}", s.law.schedule)),
+        ModelSettings::Impulse(s) => {
+            let friction = if s.patch_friction() { "anchors" } else { "point friction" };
+            ("impulses".into(), format!("{:?}, {friction}", s.friction_mode))
+        }
+    };
     let report = Report {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         experiment: experiment.path.display().to_string(),
         tosses: plan.tosses.len(),
-        method: format!("{:?}", settings.method),
-        schedule: format!("{:?}", settings.law.schedule),
+        method,
+        schedule,
         loss: best.loss,
         parameters,
         curvature: curved,

@@ -41,7 +41,7 @@ impl Report {
             );
         }
         if self.unconverged_stages > 0 {
-            let _ = writeln!(s, "WARNING: {} stages did not converge", self.unconverged_stages);
+            let _ = writeln!(s, "WARNING: {} solves did not converge", self.unconverged_stages);
         }
         let _ = writeln!(s, "\nparameters");
         for p in &self.parameters {

@@ -5,7 +5,7 @@
 //! middle toss of those to which it matters, the worse of two, and the worst one beside it.
 
 use super::verdict::spaced;
-use super::{Asked, Evidence, Judged, Subject, Verdict, assess, judge};
+use super::{Asked, Evidence, Judged, Verdict, judge};
 use crate::least_squares::BlockProblem;
 use crate::parameter::{FreeParameter, Scale};
 use crate::problem::{Along, Problem, ProblemError};
@@ -170,15 +170,10 @@ fn ask(
     influence: f64,
     extent: Extent,
 ) -> OfToss {
-    let subject = Subject {
-        simulator: along.simulator,
-        parameters: &along.parameters,
-        outcome: &along.outcome,
-    };
     let asked = Asked { index: along.index, scale: change.scale, sigma: change.over };
     let none =
         OfToss { toss, segment: along.segment, verdict: None, evidence: None, failure: None };
-    match assess(&subject, &[asked], extent.grids).map(|j| j.into_iter().next()) {
+    match along.assess(asked, extent.grids).map(|j| j.into_iter().next()) {
         Ok(Some(Judged { mut evidence, .. })) => {
             // It was asked about alone: its influence is relative to the toss's other parameters only now.
             evidence.influence *= influence;

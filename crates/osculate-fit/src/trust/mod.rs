@@ -10,21 +10,24 @@
 //!
 //! Criteria and thresholds: `docs/trust.md`.
 
+mod contacts;
 mod fitted;
 mod plateau;
 mod refine;
 mod switches;
 mod verdict;
 
+pub use contacts::{nearest_contacts, words};
 pub use fitted::{Extent, OfToss, Trust, chosen, fitted};
-pub use plateau::{Difference, ON_PLATEAU, Plateau, plateau};
-pub use switches::{Harm, Switch};
+pub use plateau::{Difference, ON_PLATEAU, Plateau, Sides, plateau};
+pub use switches::{Harm, Switch, nearest_samples};
 pub use verdict::{
     Evidence, NEGLIGIBLE, Reason, SETTLED, STRAIGHT, UNSETTLED, USABLE, Verdict, drift, judge,
 };
 
-use osculate_dynamics::sensitivity::{Outcome, adjoint, hessian};
-use osculate_dynamics::{Layout, Parameters, RunError, Simulator, Trajectory};
+use crate::contact_model::{ContactModel, Entry, ModelError};
+use osculate_dynamics::OnFailure;
+use osculate_dynamics::sensitivity::Outcome;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::HashMap;
@@ -33,18 +36,17 @@ use std::collections::HashMap;
 pub const GRIDS: usize = 4;
 /// The most: Δt/4096.
 pub const MOST_GRIDS: usize = 13;
-/// Columns of the Hessian of one pass.
-const WIDTH: usize = 4;
 
-/// What is differentiated: the outcome of a roll-out.
-#[derive(Debug)]
-pub struct Subject<'a, O> {
-    /// Scene, settings and time grid. Solve stages tightly: differences see what Newton leaves.
-    pub simulator: &'a Simulator,
+/// What is differentiated: the outcome of a roll-out, under either contact model.
+pub struct Subject<'a, S: ContactModel, O> {
+    /// Scene, settings and time grid. Solve tightly: differences see what a solve leaves.
+    pub simulator: &'a S,
     /// The parameters at which it is differentiated.
-    pub parameters: &'a Parameters,
+    pub parameters: &'a S::Parameters<f64>,
     /// The scalar.
     pub outcome: &'a O,
+    /// What to do where a step has no derivative for sure.
+    pub on_failure: OnFailure,
 }
 
 /// A parameter to ask about.
@@ -83,85 +85,76 @@ impl Judged {
 ///
 /// # Errors
 /// Where the roll-out on the subject's own grid fails or the parameters do not fit the scene.
-pub fn assess<O: Outcome>(
-    subject: &Subject<'_, O>,
+pub fn assess<S: ContactModel, O: Outcome>(
+    subject: &Subject<'_, S, O>,
     asked: &[Asked],
     grids: usize,
-) -> Result<Vec<Judged>, RunError> {
+) -> Result<Vec<Judged>, ModelError> {
     let (simulator, parameters) = (subject.simulator, subject.parameters);
-    let layout = Layout::new(simulator.scene(), parameters);
+    let layout = simulator.layout(parameters);
+    let entries = S::entries(&layout);
     let trajectory = simulator.run(parameters)?;
-    let which: Vec<usize> = asked.iter().map(|a| a.index).collect();
+    let derivatives = simulator.linearise(parameters, &trajectory, subject.on_failure)?;
     let gradients: Vec<Option<Vec<f64>>> = (0..grids.clamp(1, MOST_GRIDS))
         .into_par_iter()
-        .map(|k| on_grid(subject, &layout, 1 << k))
+        .map(|k| on_grid(subject, &entries, 1 << k))
         .collect();
-    let (_, own) = adjoint::gradient(simulator, &trajectory, parameters, subject.outcome)?;
-    let curvature = diagonal(subject, &trajectory, &which)?;
-    let switches = switches::nearest(subject, &trajectory, &which)?;
+    let (value, own) = S::adjoint(&derivatives, subject.outcome)?;
+    let over: Vec<(usize, f64)> = asked.iter().map(|a| (a.index, a.sigma)).collect();
+    let curvature = S::curvature(&derivatives, &over, subject.outcome)?;
+    let large: Vec<(usize, f64)> = asked.iter().map(|a| (a.index, a.scale)).collect();
+    let switches = S::switches(&derivatives, &large)?;
     let influence = |g: &[f64], a: &Asked| g[a.index].abs() * a.scale;
     let largest = asked.iter().map(|a| influence(&own, a)).fold(f64::MIN_POSITIVE, f64::max);
-    let values = layout.values(parameters);
-    let judged = asked.par_iter().enumerate().map_init(Trajectory::default, |scratch, (k, a)| {
-        let info = &layout.entries()[a.index];
-        let differences = plateau::scan(subject, &layout, a.index, (a.scale, a.sigma), scratch);
-        let on_grids = gradients.iter().flatten().map(|g| influence(g, a));
-        let evidence = Evidence {
-            path: info.path.clone(),
-            unit: info.unit.into(),
-            value: values[a.index],
-            scale: a.scale,
-            sigma: a.sigma,
-            derivative: own[a.index],
-            refined: gradients.iter().map(|g| g.as_ref().map(|g| g[a.index])).collect(),
-            plateau: plateau(&differences, own[a.index]),
-            differences,
-            curvature: curvature[k],
-            switches: switches[k].clone(),
-            influence: on_grids.fold(influence(&own, a), f64::max) / largest,
-        };
-        Judged { verdict: judge(&evidence), evidence }
-    });
+    let values = S::values(&layout, parameters);
+    let judged =
+        asked.par_iter().enumerate().map_init(S::Trajectory::default, |scratch, (k, a)| {
+            let info = &entries[a.index];
+            let size = (a.scale, a.sigma);
+            let (differences, sides) =
+                plateau::scan(subject, (&layout, value), a.index, size, scratch);
+            let on_grids = gradients.iter().flatten().map(|g| influence(g, a));
+            let evidence = Evidence {
+                path: info.path.clone(),
+                unit: info.unit.into(),
+                value: values[a.index],
+                scale: a.scale,
+                sigma: a.sigma,
+                derivative: own[a.index],
+                refined: gradients.iter().map(|g| g.as_ref().map(|g| g[a.index])).collect(),
+                plateau: plateau(&differences, own[a.index]),
+                differences,
+                sides,
+                curvature: curvature[k],
+                switches: switches[k].clone(),
+                influence: on_grids.fold(influence(&own, a), f64::max) / largest,
+            };
+            Judged { verdict: judge(&evidence), evidence }
+        });
     Ok(judged.collect())
 }
 
 /// The gradient on a finer grid, in the order of the subject's own layout.
-fn on_grid<O: Outcome>(
-    subject: &Subject<'_, O>,
-    layout: &Layout,
+fn on_grid<S: ContactModel, O: Outcome>(
+    subject: &Subject<'_, S, O>,
+    entries: &[Entry],
     factor: usize,
 ) -> Option<Vec<f64>> {
     let simulator = refine::simulator(subject.simulator, factor).ok()?;
-    let parameters = refine::parameters(subject.parameters, subject.simulator.steps(), factor);
+    let steps = subject.simulator.steps();
+    let parameters = refine::parameters::<S>(subject.parameters, steps, factor);
     let outcome = refine::Refined { outcome: subject.outcome, factor };
     let trajectory = simulator.run(&parameters).ok()?;
-    let (_, fine) = adjoint::gradient(&simulator, &trajectory, &parameters, &outcome).ok()?;
-    let fine_layout = Layout::new(simulator.scene(), &parameters);
+    let derivatives = simulator.linearise(&parameters, &trajectory, subject.on_failure).ok()?;
+    let (_, fine) = S::adjoint(&derivatives, &outcome).ok()?;
+    let fine_entries = S::entries(&simulator.layout(&parameters));
     let places: HashMap<&str, usize> =
-        fine_layout.entries().iter().enumerate().map(|(i, e)| (e.path.as_str(), i)).collect();
+        fine_entries.iter().enumerate().map(|(i, e)| (e.path.as_str(), i)).collect();
     let at = |path: &str| places.get(path).map(|&i| fine[i]);
     // What is held over several steps has the sum of their derivatives.
-    let gradient = layout.entries().iter().map(|entry| match refine::held(&entry.path, factor) {
+    let gradient = entries.iter().map(|entry| match refine::held(&entry.path, factor) {
         None => at(&entry.path),
         Some(paths) => paths.iter().map(|path| at(path)).sum(),
     });
     gradient.collect()
-}
-
-/// `d²J/dθ²` of each parameter.
-fn diagonal<O: Outcome>(
-    subject: &Subject<'_, O>,
-    trajectory: &Trajectory,
-    which: &[usize],
-) -> Result<Vec<f64>, RunError> {
-    let (simulator, parameters) = (subject.simulator, subject.parameters);
-    let chunks: Result<Vec<Vec<f64>>, RunError> = which
-        .par_chunks(WIDTH)
-        .map(|chunk| {
-            let outcome = subject.outcome;
-            hessian::hessian::<WIDTH>(simulator, trajectory, parameters, chunk, outcome)
-                .map(|h| (0..chunk.len()).map(|k| h[(k, k)]).collect())
-        })
-        .collect();
-    Ok(chunks?.concat())
 }

@@ -1,8 +1,8 @@
 //! Does a difference of the outcome agree with its derivative, and over how many decades of the step?
 
 use super::Subject;
-use osculate_dynamics::sensitivity::{Outcome, tangent};
-use osculate_dynamics::{Layout, Trajectory};
+use crate::contact_model::ContactModel;
+use osculate_dynamics::sensitivity::Outcome;
 use serde::Serialize;
 
 /// Steps, relative to the scale of the parameter, in decades.
@@ -30,29 +30,62 @@ pub struct Plateau {
     pub decades: f64,
 }
 
-/// Differences over all steps, largest first, and one at the standard error.
-pub(super) fn scan<O: Outcome>(
-    subject: &Subject<'_, O>,
-    layout: &Layout,
+/// Differences to one side of a parameter that stands at a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Sides {
+    /// `(J(θ) − J(θ − h))/h`.
+    pub below: f64,
+    /// `(J(θ + h) − J(θ))/h`.
+    pub above: f64,
+}
+
+/// Steps of differences to one side, relative to the scale: a kink looks alike over both, a bend does not.
+const SIDES: [f64; 2] = [1e-3, 1e-5];
+/// What the two steps may differ by, relative to what the sides do \[–\].
+const ALIKE: f64 = 0.1;
+
+/// Differences over all steps, largest first, and one at the standard error; and those to one side, where they differ however
+/// small the step.
+///
+/// * `value`: of the outcome.
+pub(super) fn scan<S: ContactModel, O: Outcome>(
+    subject: &Subject<'_, S, O>,
+    (layout, value): (&S::Layout, f64),
     parameter: usize,
     (scale, sigma): (f64, f64),
-    scratch: &mut Trajectory,
-) -> Vec<Difference> {
+    scratch: &mut S::Trajectory,
+) -> (Vec<Difference>, Option<Sides>) {
     let mut outcome = |x: f64| {
-        let mut parameters = subject.parameters.clone();
-        layout.add(&mut parameters, parameter, x);
-        subject.simulator.run_into(&parameters, scratch).ok()?;
-        let steps = subject.simulator.steps();
-        let value = tangent::evaluate(&scratch.path, &parameters, steps, subject.outcome);
-        value.is_finite().then_some(value)
+        let at = (layout, subject.parameters);
+        subject.simulator.value_at(at, (parameter, x), subject.outcome, scratch)
     };
     let mut steps: Vec<f64> = DECADES.map(|d| scale * 10f64.powi(-d)).collect();
     if steps.iter().all(|s| (s / sigma - 1.0).abs() > 1e-9) {
         steps.push(sigma);
         steps.sort_by(|a, b| b.total_cmp(a));
     }
-    let mut central = |h: f64| Some((outcome(h)? - outcome(-h)?) / (2.0 * h));
-    steps.into_iter().map(|step| Difference { step, value: central(step) }).collect()
+    let mut of_sides = [None; 2];
+    let mut central = |h: f64| {
+        let (above, below) = (outcome(h)?, outcome(-h)?);
+        for (found, step) in of_sides.iter_mut().zip(SIDES) {
+            if (h / (scale * step) - 1.0).abs() < 1e-9 {
+                *found = Some(Sides { below: (value - below) / h, above: (above - value) / h });
+            }
+        }
+        Some((above - below) / (2.0 * h))
+    };
+    let differences =
+        steps.into_iter().map(|step| Difference { step, value: central(step) }).collect();
+    (differences, kink(of_sides))
+}
+
+/// The differences of the smaller step, where those of the larger one have the same two sides.
+fn kink([large, small]: [Option<Sides>; 2]) -> Option<Sides> {
+    let (large, small) = (large?, small?);
+    let gap = (small.above - small.below).abs();
+    let off = (large.above - small.above).abs().max((large.below - small.below).abs());
+    (gap > 2.0 * ON_PLATEAU * small.above.abs().max(small.below.abs()) && off <= ALIKE * gap)
+        .then_some(small)
 }
 
 /// The widest run of neighbouring steps whose differences agree with the derivative.
@@ -72,6 +105,18 @@ pub fn plateau(differences: &[Difference], derivative: f64) -> Option<Plateau> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sides_of_a_kink_are_seen_and_those_of_a_bend_are_not() {
+        let sides = |f: fn(f64) -> f64| {
+            let at = |h: f64| Sides { below: (f(0.0) - f(-h)) / h, above: (f(h) - f(0.0)) / h };
+            kink(SIDES.map(|h| Some(at(h))))
+        };
+        let found = sides(|x| if x < 0.0 { 2.0 * x } else { 3.0 * x + x * x }).unwrap();
+        assert!((found.below - 2.0).abs() < 1e-9 && (found.above - 3.0).abs() < 1e-4);
+        assert_eq!(sides(|x| 2.0 * x + 50.0 * x * x), None);
+        assert_eq!(sides(|x| 2.0 * x), None);
+    }
 
     /// Central differences of `f` at 1, with rounding of a relative `1e-12`.
     fn of(f: impl Fn(f64) -> f64) -> Vec<Difference> {

@@ -1,8 +1,9 @@
 //! The same roll-out on a finer time grid.
 
+use crate::contact_model::ContactModel;
 use nalgebra::Vector3;
 use osculate_dynamics::sensitivity::Outcome;
-use osculate_dynamics::{BodyKind, Kinematics, Parameters, SceneError, Simulator, Wrench};
+use osculate_dynamics::{BodyKind, Kinematics, SceneError, Wrench};
 use osculate_math::{Scalar, se3::Pose};
 
 /// An outcome whose steps are `factor` times as many: it sees every `factor`-th state.
@@ -28,8 +29,8 @@ impl<O: Outcome> Outcome for Refined<'_, O> {
 /// Every step cut into `factor` equal ones. Prescribed motions stay on the geodesics between their poses.
 ///
 /// # Errors
-/// As [`Simulator::new`].
-pub(super) fn simulator(coarse: &Simulator, factor: usize) -> Result<Simulator, SceneError> {
+/// As [`ContactModel::new`].
+pub(super) fn simulator<S: ContactModel>(coarse: &S, factor: usize) -> Result<S, SceneError> {
     let mut scene = coarse.scene().clone();
     for body in &mut scene.bodies {
         if let BodyKind::Static { motion } = &mut body.kind {
@@ -38,7 +39,7 @@ pub(super) fn simulator(coarse: &Simulator, factor: usize) -> Result<Simulator, 
     }
     let durations = coarse.durations().iter();
     let durations = durations.flat_map(|d| std::iter::repeat_n(d / factor as f64, factor));
-    Simulator::new(scene, *coarse.settings(), durations.collect())
+    S::new(scene, *coarse.settings(), durations.collect())
 }
 
 /// Poses at the ends of the small steps.
@@ -78,8 +79,13 @@ pub(super) fn held(path: &str, factor: usize) -> Option<Vec<String>> {
 }
 
 /// The numbers, with wrenches and what acts on joints held over the small steps.
-pub(super) fn parameters(coarse: &Parameters, steps: usize, factor: usize) -> Parameters {
-    let mut fine = coarse.clone();
+pub(super) fn parameters<S: ContactModel>(
+    coarse: &S::Parameters<f64>,
+    steps: usize,
+    factor: usize,
+) -> S::Parameters<f64> {
+    let mut all = coarse.clone();
+    let (fine, coarse) = (S::of_scene_mut(&mut all), S::of_scene(coarse));
     let dynamic = coarse.wrenches.len() / steps.max(1);
     if dynamic > 0 {
         let held = coarse.wrenches.chunks(dynamic).flat_map(|w| std::iter::repeat_n(w, factor));
@@ -93,7 +99,7 @@ pub(super) fn parameters(coarse: &Parameters, steps: usize, factor: usize) -> Pa
         };
         (fine.efforts, fine.targets) = (held(&coarse.efforts), held(&coarse.targets));
     }
-    fine
+    all
 }
 
 #[cfg(test)]

@@ -5,12 +5,12 @@
 //! distance of θ = |g| / |dg/dθ|         to first order, dg/dθ by the tangent of the trajectory
 //! ```
 
-use super::Subject;
 use crate::certificate::pair::{PairModel, PairPoses};
+use crate::contact_model::Kept;
 use osculate_contact::assembly::PairStage;
 use osculate_contact::{DissipationSchedule, FrictionRamp, Status};
-use osculate_dynamics::sensitivity::{Outcome, tangent};
-use osculate_dynamics::{Layout, RunError, Trajectory};
+use osculate_dynamics::sensitivity::tangent;
+use osculate_dynamics::{Layout, RunError};
 use osculate_math::{Jet, norm};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -33,7 +33,8 @@ pub enum Harm {
 /// The nearest switch of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Switch {
-    /// What is crossed: `φ = δ`, `s = m` or `V_t = V_f`.
+    /// What is crossed: `φ = δ`, `s = m` or `V_t = V_f`; of the impulse model see
+    /// [`SwitchKind`](osculate_dynamics::impulse::sensitivity::SwitchKind).
     pub what: &'static str,
     /// What changes there.
     pub harm: Harm,
@@ -43,27 +44,26 @@ pub struct Switch {
     pub step: usize,
     /// Index of the colliding body.
     pub body: usize,
-    /// Index of the sample.
+    /// What switches: `sample`, `contact` or `anchor`.
+    pub of: &'static str,
+    /// Its index.
     pub sample: usize,
 }
 
-/// The nearest switch of every kind that occurs, for each parameter of `which`.
-pub(super) fn nearest<O: Outcome>(
-    subject: &Subject<'_, O>,
-    trajectory: &Trajectory,
-    which: &[usize],
-) -> Result<Vec<Vec<Switch>>, RunError> {
+/// The nearest switch of every kind that occurs in the compliant model, for each parameter of `which`.
+///
+/// # Errors
+/// Where the parameters do not fit the scene.
+pub fn nearest_samples(roll_out: Kept<'_>, which: &[usize]) -> Result<Vec<Vec<Switch>>, RunError> {
     let chunks: Result<Vec<_>, RunError> =
-        which.par_chunks(WIDTH).map(|chunk| pass(subject, trajectory, chunk)).collect();
+        which.par_chunks(WIDTH).map(|chunk| pass(roll_out, chunk)).collect();
     Ok(chunks?.concat())
 }
 
-fn pass<O: Outcome>(
-    subject: &Subject<'_, O>,
-    trajectory: &Trajectory,
+fn pass(
+    (simulator, parameters, trajectory): Kept<'_>,
     chunk: &[usize],
 ) -> Result<Vec<Vec<Switch>>, RunError> {
-    let (simulator, parameters) = (subject.simulator, subject.parameters);
     let layout = Layout::new(simulator.scene(), parameters);
     let mut seeded = parameters.lift::<Jet<WIDTH>>();
     for (direction, &i) in chunk.iter().enumerate() {
@@ -85,10 +85,8 @@ fn pass<O: Outcome>(
                     for (direction, nearest) in found.iter_mut().enumerate() {
                         let distance = (gap.re / gap.eps[direction]).abs();
                         let body = model.a;
-                        keep(
-                            nearest,
-                            Switch { what, harm, distance, step: step + 1, body, sample },
-                        );
+                        let (step, of) = (step + 1, "sample");
+                        keep(nearest, Switch { what, harm, distance, step, body, of, sample });
                     }
                 });
             }
@@ -98,7 +96,7 @@ fn pass<O: Outcome>(
 }
 
 /// Keeps the nearest of each kind.
-fn keep(nearest: &mut Vec<Switch>, found: Switch) {
+pub(super) fn keep(nearest: &mut Vec<Switch>, found: Switch) {
     if !found.distance.is_finite() {
         return;
     }

@@ -1,6 +1,6 @@
 //! From evidence to a verdict with reasons. Thresholds and where they come from: `docs/trust.md`.
 
-use super::plateau::{Difference, Plateau};
+use super::plateau::{Difference, ON_PLATEAU, Plateau, Sides};
 use super::switches::{Harm, Switch};
 use serde::Serialize;
 
@@ -36,7 +36,10 @@ pub struct Evidence {
     pub differences: Vec<Difference>,
     /// Where they agree with the derivative.
     pub plateau: Option<Plateau>,
-    /// `d²J/dθ²`.
+    /// Differences to each side, where they stay apart however small the step: the parameter stands at a switch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sides: Option<Sides>,
+    /// `d²J/dθ²`; of the impulse model over one standard error.
     pub curvature: f64,
     /// Nearest switch of each kind.
     pub switches: Vec<Switch>,
@@ -67,6 +70,15 @@ pub enum Reason {
     },
     /// No step of differences agrees with it.
     NoPlateau,
+    /// It stands at a switch: the outcome has one derivative to each side.
+    OneSided {
+        /// Towards smaller values.
+        below: f64,
+        /// Towards larger values.
+        above: f64,
+        /// The side that the derivative is of; neither where it agrees with none.
+        side: Option<&'static str>,
+    },
     /// Differences over one standard error do not agree with it.
     NarrowPlateau {
         /// Largest step that agrees.
@@ -159,12 +171,18 @@ impl Reason {
             }
             Self::CannotRefine { factor } => format!("the roll-out fails at Δt/{factor}"),
             Self::NoPlateau => "no difference step agrees with it".into(),
+            Self::OneSided { below, above, side } => {
+                let side = side.map_or("of neither side".into(), |s| format!("that {s}"));
+                format!(
+                    "it stands at a switch: the derivative is {below:.3e} below and {above:.3e} above, this one is {side}"
+                )
+            }
             Self::NarrowPlateau { to, switch } => {
                 let mut text = format!("differences agree up to {to:.1e}{unit} only");
                 if let Some(s) = switch {
                     text += &format!(
-                        "; {} of sample {} after step {} is {:.1e}{unit} away",
-                        s.what, s.sample, s.step, s.distance
+                        "; {} of {} {} after step {} is {:.1e}{unit} away",
+                        s.what, s.of, s.sample, s.step, s.distance
                     );
                 }
                 text
@@ -193,14 +211,15 @@ pub fn drift(refined: &[f64]) -> f64 {
 
 /// Judges a derivative.
 pub fn judge(e: &Evidence) -> Verdict {
-    if e.influence <= NEGLIGIBLE {
+    // A derivative of zero to one side says nothing of the other.
+    if e.influence <= NEGLIGIBLE && e.sides.is_none() {
         return Verdict::TrustAsZero;
     }
     let (mut fatal, mut local) = (Vec::new(), Vec::new());
     let mut within = f64::INFINITY;
     time_step(e, &mut fatal, &mut local);
     match e.plateau {
-        None => fatal.push(Reason::NoPlateau),
+        None => fatal.push(e.sides.map_or(Reason::NoPlateau, |s| one_sided(e.derivative, &s))),
         Some(p) => {
             // A standard error is a point of the scan, up to rounding.
             if p.to < e.sigma * (1.0 - 1e-9) {
@@ -211,7 +230,7 @@ pub fn judge(e: &Evidence) -> Verdict {
         }
     }
     let second_order = 0.5 * e.sigma * e.curvature.abs() / e.derivative.abs();
-    if second_order > STRAIGHT {
+    if second_order > STRAIGHT && second_order.is_finite() {
         let reach = STRAIGHT * e.sigma / second_order;
         local.push(Reason::Bends { second_order, within: reach });
         within = within.min(reach);
@@ -245,6 +264,13 @@ fn time_step(e: &Evidence, fatal: &mut Vec<Reason>, local: &mut Vec<Reason>) {
     }
 }
 
+fn one_sided(derivative: f64, sides: &Sides) -> Reason {
+    let Sides { below, above } = *sides;
+    let is = |x: f64| (derivative - x).abs() <= ON_PLATEAU * derivative.abs();
+    let side = if is(below) { Some("below") } else { is(above).then_some("above") };
+    Reason::OneSided { below, above, side }
+}
+
 /// The nearest switch at which the force or its derivative jumps.
 fn harmful(e: &Evidence) -> Option<Switch> {
     let harmful = e.switches.iter().filter(|s| s.harm != Harm::None).copied();
@@ -266,6 +292,7 @@ mod tests {
             derivative: 2.0,
             refined: vec![Some(2.0), Some(1.98), Some(1.97), Some(1.965)],
             differences: Vec::new(),
+            sides: None,
             plateau: Some(Plateau { from: 1e-6, to: 0.05, decades: 4.7 }),
             curvature: 1.0,
             switches: Vec::new(),
@@ -313,11 +340,26 @@ mod tests {
     }
 
     #[test]
+    fn derivative_at_a_switch_is_said_to_be_of_one_side() {
+        let at_switch = |derivative| {
+            let verdict = after(|e| {
+                (e.derivative, e.plateau) = (derivative, None);
+                e.sides = Some(Sides { below: 2.0, above: 3.0 });
+            });
+            assert_eq!(verdict.word(), "do not trust");
+            verdict.reasons()[0].text("")
+        };
+        assert!(at_switch(2.001).ends_with("this one is that below"), "{}", at_switch(2.001));
+        assert!(at_switch(3.0).ends_with("this one is that above"));
+        assert!(at_switch(2.5).ends_with("this one is of neither side"));
+    }
+
+    #[test]
     fn nearest_harmful_switch_is_named_where_it_ends_the_plateau() {
-        let switch =
-            |harm, distance| Switch {
-                what: "φ = δ", harm, distance, step: 3, body: 1, sample: 7
-            };
+        let switch = |harm, distance| {
+            let (what, of) = ("φ = δ", "sample");
+            Switch { what, harm, distance, step: 3, body: 1, of, sample: 7 }
+        };
         let verdict = after(|e| {
             e.plateau = Some(Plateau { from: 1e-6, to: 1e-3, decades: 3.0 });
             e.switches = vec![switch(Harm::None, 1e-5), switch(Harm::Jump, 2e-3)];

@@ -2,8 +2,8 @@
 
 use super::Args;
 use crate::{CliError, Report, files, table};
-use osculate_dynamics::Layout;
-use osculate_dynamics::file::BuiltScene;
+use osculate_dynamics::sensitivity::Outcome;
+use osculate_fit::contact_model::{ContactModel, Entry};
 use osculate_fit::trust::{self, Asked, Evidence, Harm, Judged, Subject};
 use osculate_plot::{Axis, LineFigure, Series};
 use serde_json::Value;
@@ -15,33 +15,27 @@ const MOST_SERIES: usize = 7;
 /// Adds the verdicts to a report, and writes the figure.
 ///
 /// * `scales`: a large change of each parameter; none at the edge of its range, where it is not asked about.
-pub(super) fn append(
+pub(super) fn append<S: ContactModel, O: Outcome>(
     report: &mut Report,
-    scene: &BuiltScene,
-    scales: &[Option<f64>],
+    subject: &Subject<'_, S, O>,
+    (entries, scales): (&[Entry], &[Option<f64>]),
     args: &Args,
 ) -> Result<(), CliError> {
-    let layout = Layout::new(scene.simulator.scene(), &scene.parameters);
-    let asked = asked(&layout, scales, args)?;
-    let subject = Subject {
-        simulator: &scene.simulator,
-        parameters: &scene.parameters,
-        outcome: &scene.outcome,
-    };
-    let judged = trust::assess(&subject, &asked, args.grids as usize)?;
+    let asked = asked(entries, scales, args)?;
+    let judged = trust::assess(subject, &asked, args.grids as usize)?;
     let at_edge = scales.iter().filter(|s| s.is_none()).count();
     report.text += &text(&judged, args, at_edge);
     report.json["trust"] = serde_json::to_value(&judged).unwrap_or(Value::Null);
     if let Some(folder) = &args.out {
-        figure(folder, scene, &judged)?;
+        figure(folder, subject.simulator.durations(), &judged)?;
     }
     Ok(())
 }
 
 /// The parameters that are to be asked about, all that can change to both sides unless some are named.
-fn asked(layout: &Layout, scales: &[Option<f64>], args: &Args) -> Result<Vec<Asked>, CliError> {
+fn asked(entries: &[Entry], scales: &[Option<f64>], args: &Args) -> Result<Vec<Asked>, CliError> {
     let all = || scales.iter().enumerate().filter_map(|(i, scale)| Some((i, (*scale)?)));
-    let path = |i: usize| layout.entries()[i].path.as_str();
+    let path = |i: usize| entries[i].path.as_str();
     if let Some(found) = args.parameter.iter().find(|p| !all().any(|(i, _)| path(i) == p.as_str()))
     {
         let known = all().map(|(i, _)| path(i)).collect::<Vec<_>>().join(", ");
@@ -53,9 +47,9 @@ fn asked(layout: &Layout, scales: &[Option<f64>], args: &Args) -> Result<Vec<Ask
 }
 
 /// `θ dJ/dθ` against the time step, for the parameters that matter most.
-fn figure(folder: &Path, scene: &BuiltScene, judged: &[Judged]) -> Result<(), CliError> {
+fn figure(folder: &Path, durations: &[f64], judged: &[Judged]) -> Result<(), CliError> {
     files::create_folder(folder)?;
-    let longest = scene.simulator.durations().iter().copied().fold(0.0, f64::max);
+    let longest = durations.iter().copied().fold(0.0, f64::max);
     let mut order: Vec<&Evidence> = judged.iter().map(|j| &j.evidence).collect();
     order.sort_by(|a, b| b.influence.total_cmp(&a.influence));
     let series = order.into_iter().take(MOST_SERIES).map(|e| {

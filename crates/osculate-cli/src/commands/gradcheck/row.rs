@@ -1,0 +1,148 @@
+//! One parameter: its derivatives by adjoint, tangent and differences, and what they say of each other.
+
+use super::differences::Difference;
+use serde_json::{Value, json};
+
+/// Adjoint and tangent may differ by this, relative to the scale of the gradient.
+const EXACT: f64 = 1e-10;
+/// Differences may be off by this relative to the derivative, beside their own error.
+const RELATIVE: f64 = 1e-6;
+/// What differences of roll-outs cannot see, relative to the scale of the gradient: rounding of the outcome over a step.
+const UNSEEN: f64 = 1e-8;
+/// Beyond this relative to the derivative, and to the scale of the gradient, an estimated error is no judge.
+const UNRELIABLE: (f64, f64) = (1e-4, 1e-6);
+/// Estimated errors are spreads: a deviation may be this many times as large.
+const SPREADS: f64 = 3.0;
+
+/// One parameter.
+pub(super) struct Row {
+    pub(super) path: String,
+    pub(super) unit: &'static str,
+    pub(super) adjoint: f64,
+    pub(super) tangent: f64,
+    pub(super) difference: Option<Difference>,
+    /// Differences below and above, where those to both sides disagree.
+    pub(super) sides: Option<[Difference; 2]>,
+    /// Whether its value may change to one side only.
+    pub(super) at_edge: bool,
+    /// A derivative that would change the outcome as much as the largest of all, for its parameter's scale.
+    pub(super) floor: f64,
+}
+
+/// What to say of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Judgement {
+    Agrees,
+    /// The outcome has one derivative to each side; the adjoint is that of this one.
+    OneSided(&'static str),
+    Unreliable,
+    AtEdge,
+    DifferenceDisagrees,
+    AdjointDisagrees,
+}
+
+impl Judgement {
+    fn text(self) -> String {
+        match self {
+            Self::Agrees => "agrees".into(),
+            Self::OneSided(side) => format!("at a switch: agrees {side}"),
+            Self::Unreliable => "unreliable".into(),
+            Self::AtEdge => "unreliable: at the edge of its range".into(),
+            Self::DifferenceDisagrees => "DIFFERENCE DISAGREES".into(),
+            Self::AdjointDisagrees => "ADJOINT AND TANGENT DISAGREE".into(),
+        }
+    }
+}
+
+impl Row {
+    pub(super) fn judge(&self) -> Judgement {
+        let exact = (self.adjoint - self.tangent).abs() <= EXACT * self.floor;
+        if !exact {
+            return Judgement::AdjointDisagrees;
+        }
+        if self.at_edge {
+            return Judgement::AtEdge;
+        }
+        let Some(d) = self.difference else { return Judgement::Unreliable };
+        let size = self.adjoint.abs().max(d.value.abs());
+        if d.error > UNRELIABLE.0 * size && d.error > UNRELIABLE.1 * self.floor {
+            return Judgement::Unreliable;
+        }
+        if self.agrees(&d) {
+            return Judgement::Agrees;
+        }
+        let agreeing = self.sides.map(|sides| sides.map(|d| self.agrees(&d)));
+        match agreeing {
+            Some([true, false]) => Judgement::OneSided("below"),
+            Some([false, true]) => Judgement::OneSided("above"),
+            _ => Judgement::DifferenceDisagrees,
+        }
+    }
+
+    fn agrees(&self, d: &Difference) -> bool {
+        let size = self.adjoint.abs().max(d.value.abs());
+        // Derivatives far below the largest are judged by what they change.
+        let allowed = (SPREADS * d.error).max(RELATIVE * size).max(UNSEEN * self.floor);
+        (self.adjoint - d.value).abs() <= allowed
+    }
+
+    pub(super) fn cells(&self) -> Vec<String> {
+        let number = |x: f64| format!("{x:.9e}");
+        let (value, error) = match self.difference {
+            Some(d) => (number(d.value), format!("{:.0e}", d.error)),
+            None => ("-".into(), "-".into()),
+        };
+        vec![
+            self.path.clone(),
+            self.unit.into(),
+            number(self.adjoint),
+            number(self.tangent),
+            value,
+            error,
+            self.judge().text(),
+        ]
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let mut json = json!({
+            "path": self.path,
+            "unit": self.unit,
+            "adjoint": self.adjoint,
+            "tangent": self.tangent,
+            "difference": self.difference.map(|d| d.value),
+            "error_estimate": self.difference.map(|d| d.error),
+            "verdict": self.judge().text().to_lowercase(),
+        });
+        if let Some([below, above]) = self.sides {
+            json["one_sided"] = json!({ "below": below.value, "above": above.value });
+        }
+        json
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(adjoint: f64) -> Row {
+        let d = |value: f64| Difference { value, error: 1e-9 };
+        Row {
+            path: "cube.mu".into(),
+            unit: "",
+            adjoint,
+            tangent: adjoint,
+            difference: Some(d(2.5)),
+            sides: Some([d(2.0), d(3.0)]),
+            at_edge: false,
+            floor: 1.0,
+        }
+    }
+
+    #[test]
+    fn derivative_of_one_side_agrees_with_that_side_and_nothing_between_does() {
+        assert_eq!(row(2.0).judge(), Judgement::OneSided("below"));
+        assert_eq!(row(3.0).judge(), Judgement::OneSided("above"));
+        assert_eq!(row(2.5).judge(), Judgement::Agrees);
+        assert_eq!(row(2.2).judge(), Judgement::DifferenceDisagrees);
+    }
+}
