@@ -4,6 +4,7 @@ use super::file::{ControlFile, OptimizeFile, Solver, StageFile};
 use super::task::Task;
 use super::terms;
 use super::variables::Variables;
+use crate::contact_model::ContactModel;
 use crate::experiment::ExperimentError;
 use crate::parameter::{FreeParameter, ParameterError, Scale, resolve};
 use crate::trust::MOST_GRIDS;
@@ -149,7 +150,7 @@ impl Check<'_> {
         let mut variables = Variables::default();
         let values = scene.layout.values(&scene.parameters);
         if !self.file.variables.is_empty() {
-            let indices = resolve(&scene.layout, &self.file.variables)
+            let indices = resolve(&Simulator::entries(&scene.layout), &self.file.variables)
                 .map_err(|source| self.parameter(source))?;
             for (i, (free, index)) in self.file.variables.iter().zip(indices).enumerate() {
                 if free.profile_only || free.step.is_some() {

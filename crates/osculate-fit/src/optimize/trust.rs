@@ -8,15 +8,16 @@ use super::file::TrustFile;
 use super::meter::Meter;
 use super::rows::Weighted;
 use super::task::{Problem, Softness, Task};
+use crate::contact_model::ModelError;
 use crate::trust::{Asked, Judged, Subject, assess};
-use osculate_dynamics::RunError;
+use osculate_dynamics::OnFailure;
 use rayon::prelude::*;
 
 /// Verdicts on the variables that matter most.
 ///
 /// # Errors
 /// Where the roll-out at the point fails.
-pub fn verdicts(task: &Task, x: &[f64], how: &TrustFile) -> Result<Vec<Judged>, RunError> {
+pub fn verdicts(task: &Task, x: &[f64], how: &TrustFile) -> Result<Vec<Judged>, ModelError> {
     if how.variables == 0 {
         return Ok(Vec::new());
     }
@@ -27,7 +28,7 @@ pub fn verdicts(task: &Task, x: &[f64], how: &TrustFile) -> Result<Vec<Judged>, 
     let mut chosen = representatives(task, &sizes);
     chosen.sort_by(|a, b| sizes[*b].total_cmp(&sizes[*a]));
     chosen.truncate(how.variables);
-    let ask = |&j: &usize| -> Result<Option<Judged>, RunError> {
+    let ask = |&j: &usize| -> Result<Option<Judged>, ModelError> {
         let (free, size) = (&task.variables.free[j], sizes[j]);
         let place = task.variables.moved.iter().filter_map(|m| {
             let weight = m.terms.iter().find(|t| t.0 == j)?.1;
@@ -40,12 +41,12 @@ pub fn verdicts(task: &Task, x: &[f64], how: &TrustFile) -> Result<Vec<Judged>, 
         let width = free.range[1] - free.range[0];
         let weights = jacobian.column(j).iter().map(|e| e / size).collect();
         let outcome = Weighted { rows: &task.rows, weights };
-        let subject =
-            Subject { simulator: &task.simulator, parameters: &parameters, outcome: &outcome };
+        let (simulator, on_failure) = (&task.simulator, OnFailure::Continue);
+        let subject = Subject { simulator, parameters: &parameters, outcome: &outcome, on_failure };
         let asked = Asked { index, scale: 0.25 * width, sigma: how.change * width };
         Ok(assess(&subject, &[asked], how.grids)?.pop())
     };
-    let judged: Result<Vec<_>, RunError> = chosen.par_iter().map(ask).collect();
+    let judged: Result<Vec<_>, ModelError> = chosen.par_iter().map(ask).collect();
     Ok(judged?.into_iter().flatten().collect())
 }
 

@@ -29,9 +29,8 @@ impl Linearisation<'_> {
                 continue;
             }
             let middle = (c.point.point_a + c.point.point_b) * 0.5;
-            let along = |when| {
-                c.point.normal.dot(&self.relative_at(step, (c.bodies, &middle), when))
-            };
+            let along =
+                |when| c.point.normal.dot(&self.relative_at(step, (c.bodies, &middle), when));
             let approach = -along(When::Start);
             let mut switch = |kind, distance: f64| {
                 let bodies = c.bodies;
