@@ -237,12 +237,15 @@ impl Solver<'_> {
         pair: &mut FrictionPair,
         v: &mut Velocities,
     ) -> Result<f64, ImpulseError> {
-        if self.settings.friction_mode == FrictionMode::BisectionDesaxce {
+        let dilates = self.settings.friction_mode == FrictionMode::BisectionDesaxce;
+        if dilates {
             // Its lift is that of the slip after the normal row alone.
             self.normal(normal, v);
         }
         let old = Vector3::new(normal.impulse, pair.impulse.x, pair.impulse.y);
-        let solved = self.normal_step(normal, v) <= 0.0
+        // It asks for its lift of contacts that Coulomb's law leaves alone too.
+        let solved = !dilates
+            && self.normal_step(normal, v) <= 0.0
             && friction_residual(pair, normal.impulse, v) <= self.pair_rounding(pair, v);
         if solved {
             return Ok(0.0);
