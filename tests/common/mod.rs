@@ -10,6 +10,7 @@ pub mod laws;
 
 pub mod shapes;
 
+pub mod trees;
 pub mod twin;
 
 use nalgebra::{Matrix3, Vector3};
