@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::differences::richardson;
 use common::trees::{machine, parameters, settings, simulator};
 use common::{Final, outcome_at};
 use osculate_contact::DissipationSchedule;
@@ -61,22 +62,6 @@ fn adjoint_equals_tangent_for_every_parameter_method_and_schedule() {
         overall = if error > overall.0 { (error, path) } else { overall };
     }
     println!("adjoint = tangent: worst relative difference {:.2e} at {}", overall.0, overall.1);
-}
-
-/// Extrapolated central differences over a ladder of steps, and how far neighbouring rungs are apart.
-fn richardson(f: impl Fn(f64) -> f64, h: f64) -> (f64, f64) {
-    let central = |h: f64| (f(h) - f(-h)) / (2.0 * h);
-    let rungs: Vec<f64> = (-2..3)
-        .map(|k| {
-            let h = h * 4.0_f64.powi(-k);
-            (4.0 * central(h / 2.0) - central(h)) / 3.0
-        })
-        .collect();
-    rungs
-        .windows(2)
-        .map(|w| (w[1], (w[1] - w[0]).abs()))
-        .min_by(|x, y| x.1.total_cmp(&y.1))
-        .unwrap()
 }
 
 #[test]

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses a part")]
 #![allow(unreachable_pub, reason = "shared by test binaries")]
 
+pub mod differences;
 pub mod free;
 pub mod impulse;
 
