@@ -51,7 +51,7 @@ fn chain(settings: ImpulseSettings) -> ImpulseStepper {
     brick.pose.position = Vector3::new(0.87, 0.02, 0.06);
     bodies.push(brick);
     let links = (0..4).map(|i: usize| {
-        let axis = if i % 2 == 0 { Vector3::y() } else { Vector3::new(0.0, 0.6, 0.8) };
+        let axis = if i.is_multiple_of(2) { Vector3::y() } else { Vector3::new(0.0, 0.6, 0.8) };
         let place = if i == 0 { at(0.0, 0.3) } else { at(0.15, 0.0) };
         let joint = Joint::new(JointKind::Revolute { axis });
         let mut joint = joint.placed(place).with_offset(at(0.15, 0.0));
