@@ -126,6 +126,9 @@ impl Case {
         let (value, reverse) = lin.adjoint(&self.outcome());
         let all: Vec<usize> = (0..layout.len()).collect();
         let (again, forward) = lin.tangent::<12>(&all, &self.outcome()).unwrap();
+        let one_pass =
+            Linearisation::gradient(&self.simulator, &self.parameters, &t, &self.outcome());
+        assert_eq!(one_pass.unwrap(), (value, reverse.clone()), "{}", self.name);
         assert!((value - again).abs() <= 1e-13 * value.abs().max(1.0), "{}", self.name);
         let scale = self.scale(&layout, &forward);
         let mut worst = (0.0, String::new());

@@ -50,6 +50,9 @@ impl<T: Scalar> TreeBar<T> {
     }
 }
 
+/// The motion of what carries a frame and does not move along, of the power with that index, from the motions of all links.
+type Base<'a, T> = dyn Fn(usize, &[Twist<T>]) -> Twist<T> + 'a;
+
 /// A power `Σ w_i·(J_i u)`.
 #[derive(Clone, Copy)]
 pub(crate) struct Power<'a, T> {
@@ -141,7 +144,7 @@ impl<T: Scalar> Reduction<T> {
             bars.centers[i] += mat3::apply_transposed(rotation, &at_center);
             moved[i] = moved[i].plus(&SpatialForce::at(at_center, torque, &arm));
             // What is left where the carriers of a frame do not move along, as motions of the carriers.
-            let beyond = |base: &dyn Fn(usize, &[Twist<T>]) -> Twist<T>| {
+            let beyond = |base: &Base<'_, T>| {
                 let each = fields.iter().enumerate();
                 each.fold(moved[i], |sum, (f, (twists, carried))| {
                     sum.minus(&base(f, twists).cross_force(&carried[i]))

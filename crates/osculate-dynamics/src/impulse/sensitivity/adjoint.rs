@@ -9,11 +9,15 @@
 //! Both products change with point and normal alone, and are one formula with two sets of twists: `J` and `Jᵀ` are pulled back
 //! together.
 
-use super::Linearisation;
 use super::back::Back;
 use super::carry::AnchorBar;
 use super::free;
+use super::linear::StepLinear;
+use super::source::Source;
 use super::tree::{LinkFields, Tests, TreeSweep};
+use super::{ImpulseGradientError, ImpulseParameters, Linearisation};
+use crate::OnFailure;
+use crate::impulse::simulate::{ImpulseSimulator, ImpulseTrajectory};
 use crate::impulse::tree::{flat_of, padded};
 use crate::sensitivity::Outcome;
 use crate::sensitivity::observe::Observer;
@@ -91,33 +95,44 @@ impl Total {
 impl Linearisation<'_> {
     /// Outcome and its derivative by every parameter of the layout.
     pub fn adjoint(&self, outcome: &impl Outcome) -> (f64, Vec<f64>) {
-        let parameters = self.source.parameters;
-        let bodies = self.source.system.items.len();
-        let wrenches = parameters.scene.wrenches.len();
-        let mut sweep = Sweep {
-            lin: self,
-            bars: vec![StateBar::default(); bodies],
-            earlier: vec![StateBar::default(); bodies],
-            anchors: Vec::new(),
-            total: Total::new(bodies, parameters.normal.len(), wrenches),
-            tree: TreeSweep::new(&self.source),
-            observer: Observer::default(),
-            value: 0.0,
-            buffers: Buffers::default(),
-        };
+        let mut sweep = Sweep::new(&self.source);
         sweep.observe(self.steps.len(), outcome);
-        for step in (0..self.steps.len()).rev() {
-            sweep.step_back(step);
+        for (step, linear) in self.steps.iter().enumerate().rev() {
+            sweep.step_back(step, linear);
             sweep.observe(step, outcome);
         }
         sweep.pull_links(0);
         (sweep.value, sweep.collect())
     }
+
+    /// As [`Linearisation::new`] and [`Linearisation::adjoint`] in one pass that keeps no step: the same numbers, for one outcome.
+    ///
+    /// # Errors
+    /// As [`Linearisation::new`].
+    pub fn gradient(
+        simulator: &ImpulseSimulator,
+        parameters: &ImpulseParameters,
+        trajectory: &ImpulseTrajectory,
+        outcome: &impl Outcome,
+    ) -> Result<(f64, Vec<f64>), ImpulseGradientError> {
+        let source = Source::checked(simulator, parameters, trajectory, OnFailure::Stop)?;
+        let (mut scratch, mut linear) = (source.scratch()?, StepLinear::default());
+        let mut sweep = Sweep::new(&source);
+        let steps = simulator.durations().len();
+        sweep.observe(steps, outcome);
+        for step in (0..steps).rev() {
+            source.linearise(step, &mut scratch, &mut linear)?;
+            sweep.step_back(step, &linear);
+            sweep.observe(step, outcome);
+        }
+        sweep.pull_links(0);
+        Ok((sweep.value, sweep.collect()))
+    }
 }
 
 /// The reverse sweep.
 pub(super) struct Sweep<'a> {
-    pub(super) lin: &'a Linearisation<'a>,
+    pub(super) source: &'a Source<'a>,
     /// By the states after the step that is next.
     pub(super) bars: Vec<StateBar>,
     /// By the poses one step earlier, which anchors are carried from.
@@ -143,12 +158,28 @@ struct Buffers {
     changes: Vec<Vector3<f64>>,
 }
 
-impl Sweep<'_> {
+impl<'a> Sweep<'a> {
+    fn new(source: &'a Source<'a>) -> Self {
+        let parameters = source.parameters;
+        let (bodies, wrenches) = (source.system.items.len(), parameters.scene.wrenches.len());
+        Self {
+            source,
+            bars: vec![StateBar::default(); bodies],
+            earlier: vec![StateBar::default(); bodies],
+            anchors: Vec::new(),
+            total: Total::new(bodies, parameters.normal.len(), wrenches),
+            tree: TreeSweep::new(source),
+            observer: Observer::default(),
+            value: 0.0,
+            buffers: Buffers::default(),
+        }
+    }
+
     fn observe(&mut self, step: usize, outcome: &impl Outcome) {
         if !outcome.observes(step) {
             return;
         }
-        let source = &self.lin.source;
+        let source = self.source;
         let parameters = &source.parameters.scene.bodies;
         let states = source.trajectory.state(step);
         let motion = states.iter().zip(parameters).map(|(y, p)| y.kinematics(&p.center));
@@ -169,7 +200,7 @@ impl Sweep<'_> {
 
     /// Takes the derivatives by the states of links after `step` steps to those by joints.
     fn pull_links(&mut self, step: usize) {
-        let source = &self.lin.source;
+        let source = self.source;
         if let (Some(tree), Some(joints), Some(state)) =
             (&mut self.tree, &source.joints, source.trajectory.joints(step))
         {
@@ -179,10 +210,9 @@ impl Sweep<'_> {
     }
 
     /// From the derivatives by the states after a step to those by the states before it.
-    fn step_back(&mut self, step: usize) {
+    fn step_back(&mut self, step: usize, linear: &StepLinear) {
         self.pull_links(step + 1);
-        let source = &self.lin.source;
-        let linear = &self.lin.steps[step];
+        let source = self.source;
         let record = &source.trajectory.records[step];
         let states = source.trajectory.state(step);
         let mut buffers = std::mem::take(&mut self.buffers);
@@ -190,7 +220,7 @@ impl Sweep<'_> {
         buffers.bars.resize(states.len(), StateBar::default());
         let mut bars = std::mem::replace(&mut self.earlier, buffers.bars);
         let Buffers { mut rows, mut lambda, mut psi, mut contacts, .. } = buffers;
-        self.velocities(step, &mut lambda, &mut bars);
+        self.velocities((step, linear), &mut lambda, &mut bars);
         psi.clone_from(&lambda);
         linear.respond(&mut psi);
         rows.clear();
@@ -233,10 +263,15 @@ impl Sweep<'_> {
     }
 
     /// Pulls positions back; `v` becomes the derivatives by the velocities after the step.
-    fn velocities(&mut self, step: usize, v: &mut Vec<Vector3<f64>>, bars: &mut [StateBar]) {
-        let source = &self.lin.source;
+    fn velocities(
+        &mut self,
+        (step, linear): (usize, &StepLinear),
+        v: &mut Vec<Vector3<f64>>,
+        bars: &mut [StateBar],
+    ) {
+        let source = self.source;
         let h = source.simulator.durations()[step];
-        let after = &self.lin.steps[step].after;
+        let after = &linear.after;
         v.clear();
         for ((item, out), bar) in source.system.items.iter().zip(&self.bars).zip(bars) {
             match item.unknown {
@@ -258,7 +293,7 @@ impl Sweep<'_> {
                 }
             }
         }
-        if let (Some(sweep), Some(tree)) = (&mut self.tree, &self.lin.steps[step].tree) {
+        if let (Some(sweep), Some(tree)) = (&mut self.tree, &linear.tree) {
             v.extend(padded(&sweep.velocities(tree, h)));
         }
     }
@@ -271,7 +306,7 @@ impl Sweep<'_> {
         (impulses, changes): (&mut Vec<Vector3<f64>>, &mut Vec<Vector3<f64>>),
         bars: &mut [StateBar],
     ) {
-        let source = &self.lin.source;
+        let source = self.source;
         let h = source.simulator.durations()[back.step];
         impulses.clear();
         impulses.resize(lambda.len(), Vector3::zeros());

@@ -147,20 +147,12 @@ impl StepLinear {
         let size = impulse.norm();
         // A fixed point inside its disk has no slip; on the circle the record says which it is.
         let sticks = radius > 0.0 && (size < radius * INSIDE || at.regime != Regime::Slide);
-        let slip = || {
-            let u = [&first, &second].map(|(line, drift)| line.velocity(&self.after) + drift);
-            Vector2::from(u)
-                + in_basis(&at.displacement) * (lines.settings.anchor_beta / lines.duration)
-        };
-        let unit = |x: Vector2<f64>, n: f64| if n > 0.0 { x / n } else { Vector2::zeros() };
         let friction = if sticks {
             Friction::Stick
-        } else if radius > 0.0 {
-            let along = impulse / size;
-            Friction::Slide { along, alpha: -slip().dot(&along) / size }
         } else {
-            let slip = slip();
-            Friction::Empty { along: -unit(slip, slip.norm()) }
+            let u = [&first, &second].map(|(line, drift)| line.velocity(&self.after) + drift);
+            let factor = lines.settings.anchor_beta / lines.duration;
+            sliding(&impulse, radius, &(Vector2::from(u) + in_basis(&at.displacement) * factor))
         };
         let own = [first.0, second.0];
         match &friction {
@@ -255,6 +247,17 @@ impl StepLinear {
             by_friction,
         });
     }
+}
+
+/// What a pair does that does not stick: on its circle, or without one.
+fn sliding(impulse: &Vector2<f64>, radius: f64, slip: &Vector2<f64>) -> Friction {
+    let size = impulse.norm();
+    if radius > 0.0 {
+        let along = impulse / size;
+        return Friction::Slide { along, alpha: -slip.dot(&along) / size };
+    }
+    let speed = slip.norm();
+    Friction::Empty { along: if speed > 0.0 { -slip / speed } else { Vector2::zeros() } }
 }
 
 /// A friction pair before its state is known.

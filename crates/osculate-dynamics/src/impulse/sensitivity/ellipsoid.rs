@@ -260,8 +260,8 @@ impl Sweep<'_> {
                 let [linear, angular] = live.world(x);
                 middle += self.pull_velocity(back, (bodies, &p), &linear, field, bars);
                 self.pull_spin(back, bodies, &angular, field);
-                let [a, b] = bodies.map(|b| back.twist(&self.lin.source, b, field)[1]);
-                let (u, w) = (back.relative(&self.lin.source, bodies, &p, field), a - b);
+                let [a, b] = bodies.map(|b| back.twist(self.source, b, field)[1]);
+                let (u, w) = (back.relative(self.source, bodies, &p, field), a - b);
                 // dt = −n (t·dn), and the axis of spin is the normal.
                 let rolling = angular - n * x[2];
                 normal += w * x[2] - linear * n.dot(&u) - rolling * n.dot(&w);
@@ -274,7 +274,7 @@ impl Sweep<'_> {
                 let mut sums = [0.0; 3];
                 live.acting().for_each(|i| sums[[0, 0, 1, 2, 2][i]] += by(i));
                 self.add_friction(bodies, sums[0]);
-                let source = &self.lin.source.parameters;
+                let source = self.source.parameters;
                 let spin = source.larger(&source.spin_friction, bodies);
                 let roll = source.larger(&source.rolling_friction, bodies);
                 self.total.spin_friction[spin] += sums[1];

@@ -36,36 +36,46 @@ pub(crate) fn with_buffer<R>(n: usize, f: impl FnOnce(&mut [f64]) -> R) -> R {
 }
 
 impl Factor {
-    /// Zeros for a matrix row by row, with room for more.
-    pub(crate) fn matrix(n: usize) -> Vec<f64> {
-        let mut numbers = Vec::with_capacity(n * n + n);
-        numbers.resize(n * n, 0.0);
-        numbers
+    /// Factors of a matrix given row by row, see [`Factor::factorise`].
+    #[cfg(test)]
+    pub(crate) fn new(numbers: Vec<f64>, n: usize, symmetric: bool) -> Self {
+        let mut factor = Self { n, numbers, ..Self::default() };
+        factor.factorise(symmetric);
+        factor
     }
 
-    /// Factors of a matrix given row by row, with a positive diagonal.
+    /// Zeros of a matrix row by row, to be written and factorised.
+    pub(crate) fn start(&mut self, n: usize) -> &mut [f64] {
+        self.n = n;
+        self.numbers.clear();
+        self.numbers.reserve(n * n + n);
+        self.numbers.resize(n * n, 0.0);
+        &mut self.numbers
+    }
+
+    /// Factorises the matrix that was written, with a positive diagonal.
     ///
     /// * `symmetric`: it is positive semidefinite, so its largest entry is on the diagonal; only what is on and above it is read.
-    pub(crate) fn new(mut numbers: Vec<f64>, n: usize, symmetric: bool) -> Self {
+    pub(crate) fn factorise(&mut self, symmetric: bool) {
+        let n = self.n;
         for i in 0..n {
-            let x = numbers[i * n + i];
-            numbers.push(if x > 0.0 { x.sqrt().recip() } else { 1.0 });
+            let x = self.numbers[i * n + i];
+            self.numbers.push(if x > 0.0 { x.sqrt().recip() } else { 1.0 });
         }
-        let (a, scale) = numbers.split_at_mut(n * n);
+        let (a, scale) = self.numbers.split_at_mut(n * n);
         for (row, own) in a.chunks_exact_mut(n.max(1)).zip(&*scale) {
             row.iter_mut().zip(&*scale).for_each(|(x, s)| *x *= own * s);
         }
-        let mut order = Vec::with_capacity(2 * n);
-        order.extend((0..n).chain(0..n));
-        let (rows, columns) = order.split_at_mut(n);
-        let rank = if symmetric {
+        self.order.clear();
+        self.order.extend((0..n).chain(0..n));
+        let (rows, columns) = self.order.split_at_mut(n);
+        self.rank = if symmetric {
             let rank = eliminate_symmetric(a, n, rows);
             columns.copy_from_slice(rows);
             rank
         } else {
             eliminate_whole(a, n, (rows, columns))
         };
-        Self { n, rank, numbers, order }
     }
 
     /// `LU`, `S`, `P` and `Q`.

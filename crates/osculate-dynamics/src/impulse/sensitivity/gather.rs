@@ -10,7 +10,7 @@ use osculate_math::Jet;
 impl Sweep<'_> {
     /// The derivatives in the order of the layout.
     pub(super) fn collect(self) -> Vec<f64> {
-        let source = &self.lin.source;
+        let source = self.source;
         let (scene, parameters) = (source.simulator.scene(), source.parameters);
         let mut friction = vec![0.0; scene.bodies.len()];
         let mut overrides = vec![0.0; scene.overrides.len()];
@@ -53,14 +53,14 @@ impl Sweep<'_> {
 
     fn at(&self, place: ScenePlace, friction: &[f64], overrides: &[f64]) -> f64 {
         let (bars, total) = (&self.bars, &self.total);
-        let body = |b: usize| &self.lin.source.parameters.scene.bodies[b];
+        let body = |b: usize| &self.source.parameters.scene.bodies[b];
         match place {
             ScenePlace::Contact(b, _) => friction[b],
             ScenePlace::Override(o, _) => overrides[o],
             ScenePlace::Dimension(b, j) => total.dimensions[b][j],
             ScenePlace::Mass(b) => total.mass[b],
             ScenePlace::Center(b, k) => {
-                let joints = self.lin.source.joints.as_ref();
+                let joints = self.source.joints.as_ref();
                 let link = joints.and_then(|j| j.bodies.iter().position(|&x| x == b));
                 match link {
                     Some(link) => total.center[b][k] + self.joint(|s| s.total.centers[link][k]),

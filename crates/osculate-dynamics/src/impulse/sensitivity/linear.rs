@@ -104,7 +104,7 @@ pub(super) struct LiveSpin {
 }
 
 /// Unknowns of bodies that touch, and the factors of their matrix.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Island {
     unknowns: Vec<usize>,
     factor: Factor,
@@ -122,6 +122,8 @@ pub(super) struct StepLinear {
     pub(super) rows: Vec<Line>,
     pub(super) columns: Vec<Line>,
     islands: Vec<Island>,
+    /// Memory of islands.
+    spare: Vec<Island>,
     /// `1/m` and `I⁻¹` in the world of each free body.
     pub(super) inverse: Vec<(f64, Matrix3<f64>)>,
     /// Velocities after the step: of the free bodies, then of the tree.
@@ -131,16 +133,19 @@ pub(super) struct StepLinear {
 }
 
 impl StepLinear {
-    /// Without rows, with room for those of contacts.
-    pub(super) fn new(contacts: usize, after: Vec<Vector3<f64>>) -> Self {
-        Self {
-            after,
-            normals: Vec::with_capacity(contacts),
-            pairs: Vec::with_capacity(contacts),
-            rows: Vec::with_capacity(3 * contacts),
-            columns: Vec::with_capacity(3 * contacts),
-            ..Self::default()
-        }
+    /// Takes all rows out, and makes room for those of contacts.
+    pub(super) fn reset(&mut self, contacts: usize) {
+        self.normals.clear();
+        self.pairs.clear();
+        self.spins.clear();
+        self.ellipsoids.clear();
+        self.rows.clear();
+        self.columns.clear();
+        self.spare.append(&mut self.islands);
+        self.normals.reserve(contacts);
+        self.pairs.reserve(contacts);
+        self.rows.reserve(3 * contacts);
+        self.columns.reserve(3 * contacts);
     }
 
     /// Velocities of a body that is not solved for.
@@ -170,11 +175,14 @@ impl StepLinear {
     ) -> Result<(), ImpulseGradientError> {
         pushed.clear();
         pushed.resize(self.after.len(), Vector3::zeros());
-        for unknowns in islands(&self.rows, self.inverse.len()) {
+        let mut islands = std::mem::take(&mut self.islands);
+        divide((&self.rows, self.inverse.len()), (&mut islands, &mut self.spare));
+        for island in &mut islands {
+            let (unknowns, factor) = (&island.unknowns, &mut island.factor);
             let n = unknowns.len();
             // A symmetric matrix takes to zero only impulses without any effect.
-            let slides = self.is_coupled(&unknowns);
-            let mut matrix = Factor::matrix(n);
+            let slides = self.is_coupled(unknowns);
+            let matrix = factor.start(n);
             for (j, &column) in unknowns.iter().enumerate() {
                 let answer = self.response(column);
                 answer.apply(1.0, pushed);
@@ -185,12 +193,12 @@ impl StepLinear {
                 answer.clear(pushed);
                 matrix[j * n + j] += diagonal[column];
             }
-            let factor = Factor::new(matrix, n, !slides);
+            factor.factorise(!slides);
             if slides && factor.rank() < n && source.on_indeterminate == OnFailure::Stop {
-                self.check(source, step, (&unknowns, &factor))?;
+                self.check(source, step, (unknowns, factor))?;
             }
-            self.islands.push(Island { unknowns, factor });
         }
+        self.islands = islands;
         Ok(())
     }
 
@@ -324,13 +332,23 @@ fn answer(tree: &TreeStep, w: &mut [Vector3<f64>]) {
 /// Unknowns of bodies that touch, in ascending order.
 ///
 /// * `free`: how many free bodies there are; a tree comes after them.
-fn islands(rows: &[Line], free: usize) -> Vec<Vec<usize>> {
+fn divide((rows, free): (&[Line], usize), (islands, spare): (&mut Vec<Island>, &mut Vec<Island>)) {
     let place = |side: &LineSide| side.at().map(|at| (at / 2).min(free));
-    // Bodies that all touch each other or the ground through one of them: by far the most common.
+    let mut next = || {
+        let mut island = spare.pop().unwrap_or_default();
+        island.unknowns.clear();
+        island
+    };
+    // One body on the ground: the most common.
     let mut places = rows.iter().flat_map(|row| &row.sides).filter_map(place);
     let first = places.next();
     if places.all(|p| Some(p) == first) {
-        return if rows.is_empty() { Vec::new() } else { vec![(0..rows.len()).collect()] };
+        if !rows.is_empty() {
+            let mut island = next();
+            island.unknowns.extend(0..rows.len());
+            islands.push(island);
+        }
+        return;
     }
     let mut root: Vec<usize> = (0..=free).collect();
     fn find(root: &[usize], mut i: usize) -> usize {
@@ -345,16 +363,17 @@ fn islands(rows: &[Line], free: usize) -> Vec<Vec<usize>> {
             root[a.max(b)] = a.min(b);
         }
     }
-    let mut found: Vec<(usize, Vec<usize>)> = Vec::new();
+    let mut roots: Vec<usize> = Vec::new();
     for (i, row) in rows.iter().enumerate() {
         let Some(body) = row.sides.iter().find_map(place) else { continue };
-        let island = find(&root, body);
-        match found.iter_mut().find(|(r, _)| *r == island) {
-            Some((_, members)) => members.push(i),
-            None => found.push((island, vec![i])),
-        }
+        let own = find(&root, body);
+        let index = roots.iter().position(|r| *r == own).unwrap_or_else(|| {
+            roots.push(own);
+            islands.push(next());
+            islands.len() - 1
+        });
+        islands[index].unknowns.push(i);
     }
-    found.into_iter().map(|(_, members)| members).collect()
 }
 
 impl StepLinear {

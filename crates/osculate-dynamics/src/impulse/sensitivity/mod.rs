@@ -47,7 +47,6 @@ pub use switches::{ImpulseSwitch, SwitchKind};
 
 use super::simulate::{ImpulseSimulator, ImpulseTrajectory};
 use crate::OnFailure;
-use crate::impulse::FrictionMode;
 use linear::StepLinear;
 use source::Source;
 
@@ -83,32 +82,13 @@ impl<'a> Linearisation<'a> {
         trajectory: &'a ImpulseTrajectory,
         on_indeterminate: OnFailure,
     ) -> Result<Self, ImpulseGradientError> {
-        let settings = parameters.settings(simulator.settings());
-        let mode = settings.friction_mode;
-        if !matches!(mode, FrictionMode::FixedNormal | FrictionMode::CoulombNewton) {
-            return Err(ImpulseGradientError::Unsupported {
-                field: "friction_mode",
-                found: format!("{mode:?}"),
-                allowed: "fixed_normal or coulomb_newton",
-            });
-        }
-        if settings.velocity_sweeps > 0 {
-            return Err(ImpulseGradientError::Unsupported {
-                field: "velocity_sweeps",
-                found: settings.velocity_sweeps.to_string(),
-                allowed: "0: a number of sweeps is no fixed point",
-            });
-        }
-        let (found, expected) = (trajectory.records.len(), simulator.durations().len());
-        let bodies = simulator.scene().bodies.len();
-        if found != expected || trajectory.bodies() != bodies {
-            let bodies = trajectory.bodies();
-            return Err(ImpulseGradientError::Trajectory { found, bodies, expected });
-        }
-        let source = Source::new(simulator, parameters, trajectory, on_indeterminate)?;
+        let source = Source::checked(simulator, parameters, trajectory, on_indeterminate)?;
         let mut scratch = source.scratch()?;
-        let steps: Result<_, _> =
-            (0..expected).map(|k| source.linearise(k, &mut scratch)).collect();
+        let step = |k| {
+            let mut linear = StepLinear::default();
+            source.linearise(k, &mut scratch, &mut linear).map(|()| linear)
+        };
+        let steps: Result<_, _> = (0..trajectory.records.len()).map(step).collect();
         Ok(Self { steps: steps?, source })
     }
 

@@ -15,7 +15,7 @@ impl Sweep<'_> {
         anchors: &[AnchorBar],
         bars: &mut [StateBar],
     ) {
-        let source = &self.lin.source;
+        let source = self.source;
         let mut next = match back.step {
             0 => Vec::new(),
             k => vec![AnchorBar::default(); source.trajectory.records[k - 1].anchors.len()],
@@ -68,7 +68,7 @@ impl Sweep<'_> {
 
     /// Places of anchors to the contacts of their regions.
     fn pull_places(&mut self, back: &mut Back<'_>, bars: &[AnchorBar]) {
-        let source = &self.lin.source;
+        let source = self.source;
         let mut i = 0;
         while i < bars.len() {
             let anchor = &back.record.anchors[i];
@@ -94,7 +94,7 @@ impl Sweep<'_> {
 
     /// Points, normals and gaps to poses and dimensions.
     pub(super) fn pull_contacts(&mut self, back: &Back<'_>, bars: &mut [StateBar]) {
-        let source = &self.lin.source;
+        let source = self.source;
         let parameters = &source.parameters.scene.bodies;
         for (contact, bar) in back.record.contacts.iter().zip(&back.contacts) {
             if bar.gap == 0.0 && bar.middle == Vector3::zeros() && bar.normal == Vector3::zeros() {

@@ -18,7 +18,7 @@ impl Sweep<'_> {
         field: Field,
         bars: &mut [StateBar],
     ) -> Vector3<f64> {
-        let source = &self.lin.source;
+        let source = self.source;
         let mut by_point = Vector3::zeros();
         for (body, sign) in bodies.into_iter().zip([1.0, -1.0]) {
             let [_, w] = back.twist(source, body, field);
@@ -41,12 +41,12 @@ impl Sweep<'_> {
         field: Field,
     ) {
         for (body, sign) in bodies.into_iter().zip([1.0, -1.0]) {
-            back.charge(&self.lin.source, body, field, [Vector3::zeros(), covector * sign]);
+            back.charge(self.source, body, field, [Vector3::zeros(), covector * sign]);
         }
     }
 
     pub(super) fn pull_normals(&mut self, back: &mut Back<'_>, bars: &mut [StateBar]) {
-        let source = &self.lin.source;
+        let source = self.source;
         let h = source.simulator.durations()[back.step];
         for normal in &back.linear.normals {
             let contact = &back.record.contacts[normal.contact];
@@ -91,7 +91,7 @@ impl Sweep<'_> {
 
     /// The law of a row in jets of the gap and of its numbers.
     fn row(&self, gap: f64, h: f64) -> NormalRow<Jet<6>> {
-        let source = &self.lin.source;
+        let source = self.source;
         let x = &source.parameters.normal;
         let seeded: [Jet<6>; 5] =
             std::array::from_fn(|j| Jet::variable(x.get(j).copied().unwrap_or(0.0), 1 + j));
@@ -104,8 +104,8 @@ impl Sweep<'_> {
         anchors: &mut [AnchorBar],
         bars: &mut [StateBar],
     ) {
-        let h = self.lin.source.simulator.durations()[back.step];
-        let beta = self.lin.source.settings.anchor_beta / h;
+        let h = self.source.simulator.durations()[back.step];
+        let beta = self.source.settings.anchor_beta / h;
         for pair in &back.linear.pairs {
             let mu = match pair.friction {
                 Friction::Stick => {
@@ -124,7 +124,7 @@ impl Sweep<'_> {
                 let at = (pair.bodies, &pair.point);
                 middle += self.pull_velocity(back, at, &covector, field, bars);
                 // dt = −n (t·dn)
-                let u = back.relative(&self.lin.source, pair.bodies, &pair.point, field);
+                let u = back.relative(self.source, pair.bodies, &pair.point, field);
                 normal -= covector * n.dot(&u);
             }
             self.pull_share(back, pair);
@@ -149,7 +149,7 @@ impl Sweep<'_> {
         let (Friction::Slide { along, .. } | Friction::Empty { along }) = pair.friction else {
             return;
         };
-        let u = back.relative(&self.lin.source, pair.bodies, &pair.point, Field::Change);
+        let u = back.relative(self.source, pair.bodies, &pair.point, Field::Change);
         let slip = Vector2::new(pair.directions[0].dot(&u), pair.directions[1].dot(&u));
         let by = slip.dot(&along) * pair.load / pair.parts;
         self.add_friction(pair.bodies, by);
@@ -163,7 +163,7 @@ impl Sweep<'_> {
     }
 
     pub(super) fn pull_spins(&mut self, back: &mut Back<'_>) {
-        let source = &self.lin.source;
+        let source = self.source;
         for spin in &back.linear.spins {
             let relative = |back: &Back<'_>, field| {
                 let [a, b] = spin.bodies.map(|b| back.twist(source, b, field)[1]);

@@ -5,9 +5,8 @@ use super::linear::StepLinear;
 use super::lines::Lines;
 use super::parameters::ImpulseParameters;
 use crate::Wrench;
-use crate::impulse::body::RigidState;
 use crate::impulse::joints;
-use crate::impulse::settings::ImpulseSettings;
+use crate::impulse::settings::{FrictionMode, ImpulseSettings};
 use crate::impulse::simulate::{ImpulseRunError, ImpulseSimulator, ImpulseTrajectory};
 use crate::impulse::system::System;
 use crate::impulse::tree::{JointedBodies, Trees, padded};
@@ -36,9 +35,44 @@ pub(super) struct Scratch {
 }
 
 impl<'a> Source<'a> {
+    /// Checks what [`super::Linearisation::with`] says.
+    ///
+    /// # Errors
+    /// Where something is refused.
+    pub(super) fn checked(
+        simulator: &'a ImpulseSimulator,
+        parameters: &'a ImpulseParameters,
+        trajectory: &'a ImpulseTrajectory,
+        on_indeterminate: OnFailure,
+    ) -> Result<Self, ImpulseGradientError> {
+        let settings = parameters.settings(simulator.settings());
+        let mode = settings.friction_mode;
+        if !matches!(mode, FrictionMode::FixedNormal | FrictionMode::CoulombNewton) {
+            return Err(ImpulseGradientError::Unsupported {
+                field: "friction_mode",
+                found: format!("{mode:?}"),
+                allowed: "fixed_normal or coulomb_newton",
+            });
+        }
+        if settings.velocity_sweeps > 0 {
+            return Err(ImpulseGradientError::Unsupported {
+                field: "velocity_sweeps",
+                found: settings.velocity_sweeps.to_string(),
+                allowed: "0: a number of sweeps is no fixed point",
+            });
+        }
+        let (found, expected) = (trajectory.records.len(), simulator.durations().len());
+        let bodies = simulator.scene().bodies.len();
+        if found != expected || trajectory.bodies() != bodies {
+            let bodies = trajectory.bodies();
+            return Err(ImpulseGradientError::Trajectory { found, bodies, expected });
+        }
+        Ok(Self::new(simulator, parameters, trajectory, on_indeterminate)?)
+    }
+
     /// # Errors
     /// Where the parameters do not fit the scene.
-    pub(super) fn new(
+    fn new(
         simulator: &'a ImpulseSimulator,
         parameters: &'a ImpulseParameters,
         trajectory: &'a ImpulseTrajectory,
@@ -97,14 +131,15 @@ impl<'a> Source<'a> {
         self.wrenches(step).get(dynamic).copied().unwrap_or_else(Wrench::zero)
     }
 
-    /// Linearises a step.
+    /// Linearises a step into `linear`, whose memory is used again.
     ///
     /// * `scratch`: of [`Source::scratch`]; its trees are put where the step starts.
     pub(super) fn linearise(
         &self,
         step: usize,
         scratch: &mut Scratch,
-    ) -> Result<StepLinear, ImpulseGradientError> {
+        linear: &mut StepLinear,
+    ) -> Result<(), ImpulseGradientError> {
         let record = &self.trajectory.records[step];
         let stats = &record.stats;
         if !stats.converged && self.on_indeterminate == OnFailure::Stop {
@@ -131,11 +166,15 @@ impl<'a> Source<'a> {
             let inertia = item.inertia?;
             Some((inertia.mass.recip(), inertia.inverse_in_world(&state.rotation)))
         });
-        let inverse: Vec<_> = inverse.collect();
+        linear.reset(record.contacts.len());
+        let mut own = std::mem::take(&mut linear.inverse);
+        own.clear();
+        own.extend(inverse);
+        let inverse = own;
         let moved = self.system.items.iter().any(|i| !i.motion.is_empty());
         let prescribed =
             if moved { self.system.prescribed(states, step, duration) } else { Vec::new() };
-        let mut linear = StepLinear::new(record.contacts.len(), self.after(step));
+        self.write_after(step, &mut linear.after);
         scratch.diagonal.clear();
         let tree = responses.into_iter().next().zip(self.trajectory.joints(step + 1));
         let tree = tree.map(|(response, next)| {
@@ -155,20 +194,17 @@ impl<'a> Source<'a> {
         };
         linear.collect((&lines, record), (&mut scratch.diagonal, &mut scratch.place));
         (linear.inverse, linear.prescribed, linear.tree) = (inverse, prescribed, tree);
-        linear.factorise(self, step, (&scratch.diagonal, &mut scratch.pushed))?;
-        Ok(linear)
+        linear.factorise(self, step, (&scratch.diagonal, &mut scratch.pushed))
     }
 
     /// Velocities of the free bodies after a step, then of the tree.
-    fn after(&self, step: usize) -> Vec<Vector3<f64>> {
+    fn write_after(&self, step: usize, after: &mut Vec<Vector3<f64>>) {
         let states = self.trajectory.state(step + 1);
         let moving = self.system.items.iter().zip(states).filter(|(i, _)| i.unknown.is_some());
-        let both = |(_, s): (_, &RigidState)| [s.velocity, s.angular_velocity];
-        let mut out = Vec::with_capacity(self.system.unknowns());
-        moving.for_each(|x| out.extend(both(x)));
+        after.clear();
+        moving.for_each(|(_, s)| after.extend([s.velocity, s.angular_velocity]));
         if let Some(joints) = self.trajectory.joints(step + 1) {
-            out.extend(padded(&joints.rates));
+            after.extend(padded(&joints.rates));
         }
-        out
     }
 }
