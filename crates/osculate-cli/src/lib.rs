@@ -8,6 +8,7 @@ mod console;
 pub mod crosscheck;
 mod error;
 pub mod files;
+mod gripper;
 mod interrupt;
 mod names;
 mod table;

@@ -75,10 +75,12 @@ pub fn run(args: &Args, console: &Console) -> Result<Report, CliError> {
     for report in &reports {
         describe(&mut text, report, args.cases);
     }
-    text.push_str(if agrees {
-        "every case that was run agrees\n"
-    } else {
-        "some cases disagree\n"
+    text.push_str(match (agrees, reports.iter().any(|r| r.explained > 0)) {
+        (true, false) => "every case that was run agrees\n",
+        (true, true) => {
+            "every case that was run agrees, or its difference is shown not to be ours\n"
+        }
+        (false, _) => "some cases disagree\n",
     });
     if let Some(folder) = &args.export {
         // Writing to a string does not fail.
@@ -94,6 +96,13 @@ fn describe(text: &mut String, r: &FamilyReport, cases: bool) {
         "{}: {} of {} cases agree, {} unsupported, {} disagree",
         r.folder, r.passed, r.cases, r.unsupported, r.failed
     );
+    if r.explained > 0 {
+        let _ =
+            writeln!(text, "  {} more differ, and what shows that it is not ours:", r.explained);
+    }
+    for d in &r.explanations {
+        let _ = writeln!(text, "  DIFFERS {}: {}", d.case, d.because);
+    }
     if let (Some(worst), Some(case), Some(place)) = (r.worst, &r.worst_case, &r.worst_place) {
         let _ = writeln!(text, "  worst {worst:.1e} of allowed {:.0e}, {}", r.tolerance, r.measure);
         let _ = writeln!(text, "  in {case}: {place}");

@@ -8,6 +8,8 @@ use serde_json::Value;
 pub enum Verdict {
     /// Within the tolerances.
     Passed,
+    /// Not within the tolerances, and the difference is shown not to be ours: how, with both numbers.
+    Explained(String),
     /// Not within the tolerances: why.
     Disagrees(String),
     /// It needs what is not built yet: what.
@@ -70,6 +72,8 @@ pub struct FamilyReport {
     pub passed: usize,
     /// How many were not run.
     pub unsupported: usize,
+    /// How many differ, and the difference is shown not to be ours.
+    pub explained: usize,
     /// How many disagree or cannot be read.
     pub failed: usize,
     /// Largest deviation of a supported case.
@@ -82,6 +86,8 @@ pub struct FamilyReport {
     pub span: Option<String>,
     /// Why cases were not run, with how many each.
     pub reasons: Vec<Reason>,
+    /// The cases that differ where the difference is shown not to be ours, with what shows it.
+    pub explanations: Vec<Disagreement>,
     /// The cases that disagree, with reasons.
     pub disagreements: Vec<Disagreement>,
     /// Every case that was run.
@@ -131,14 +137,22 @@ impl FamilyReport {
             cases: reports.len(),
             passed: count(|v| *v == Verdict::Passed),
             unsupported: count(|v| matches!(v, Verdict::Unsupported(_))),
+            explained: count(|v| matches!(v, Verdict::Explained(_))),
             failed: count(|v| matches!(v, Verdict::Disagrees(_) | Verdict::Unreadable(_))),
             worst: worst.and_then(|r| r.worst),
             worst_case: worst.map(|r| r.name.clone()),
             worst_place: worst.map(|r| r.place.clone()),
             span: None,
             reasons: reasons(&reports),
-            disagreements: disagreements(&reports),
-            details: reports.iter().filter(|r| r.worst.is_some()).map(detail).collect(),
+            explanations: named(&reports, |v| match v {
+                Verdict::Explained(because) => Some(because),
+                _ => None,
+            }),
+            disagreements: named(&reports, |v| match v {
+                Verdict::Disagrees(because) | Verdict::Unreadable(because) => Some(because),
+                _ => None,
+            }),
+            details: reports.iter().filter(|r| was_run(r)).map(detail).collect(),
             // What was not judged is said aloud, spans of trajectories are summed up.
             notes_matter: !folder.starts_with("f2"),
             reports,
@@ -149,6 +163,10 @@ impl FamilyReport {
     pub fn reports(&self) -> &[CaseReport] {
         &self.reports
     }
+}
+
+fn was_run(r: &CaseReport) -> bool {
+    r.worst.is_some() || matches!(r.verdict, Verdict::Explained(_))
 }
 
 fn detail(r: &CaseReport) -> Value {
@@ -177,12 +195,11 @@ fn reasons(reports: &[CaseReport]) -> Vec<Reason> {
     reasons
 }
 
-fn disagreements(reports: &[CaseReport]) -> Vec<Disagreement> {
-    let found = reports.iter().filter_map(|r| match &r.verdict {
-        Verdict::Disagrees(because) | Verdict::Unreadable(because) => {
-            Some(Disagreement { case: r.name.clone(), because: because.clone() })
-        }
-        _ => None,
+/// The cases of some verdicts, with their reasons.
+fn named(reports: &[CaseReport], reason: fn(&Verdict) -> Option<&String>) -> Vec<Disagreement> {
+    let found = reports.iter().filter_map(|r| {
+        let because = reason(&r.verdict)?.clone();
+        Some(Disagreement { case: r.name.clone(), because })
     });
     found.collect()
 }

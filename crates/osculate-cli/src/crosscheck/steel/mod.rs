@@ -2,8 +2,12 @@
 //!
 //! Recorded from the Steel solver (in `newton` 1.8.0) in single precision. The folder has a `manifest.json` beside them.
 
+mod articulated;
 pub(super) mod block;
+mod evidence;
 pub(super) mod motion;
+mod record;
+mod rows;
 mod scenes;
 
 use super::Family;

@@ -1,14 +1,14 @@
-//! Families a to h: recorded motions of free bodies.
+//! Families a to h: recorded motions.
 //!
 //! Each case is rolled out with as many sweeps from zero as the recording, and once to convergence. The recording of a
-//! sweep that is cut short depends on the order of the rows, so a case agrees where one of the two does; where neither
-//! does and the motion has a closed form, the closed form decides.
+//! sweep that is cut short depends on the order of the rows, so a case agrees where one of the two does. Where neither
+//! does, [`evidence`] looks for what shows which of the two is right.
 
-use super::super::compare::rotation;
 use super::super::report::{CaseReport, Verdict};
-use super::scenes::{Set, exact_travel, set};
+use super::evidence;
+use super::record::{Case, Record, Run};
+use super::scenes::{Mark, Set, set};
 use crate::CliError;
-use nalgebra::Vector3;
 use osculate_contact::impulse::FrictionCombine;
 use osculate_contact::impulse::patch::IsotropicFootprint;
 use osculate_dynamics::OnFailure;
@@ -26,94 +26,20 @@ pub(in super::super) const MEASURE: &str = "position deviation over what is allo
 pub(in super::super) const TOLERANCE: f64 = 1.0;
 
 /// Allowed deviation of a position \[m\]: what single precision adds up to.
-const ABSOLUTE: f64 = 1e-5;
+pub(super) const ABSOLUTE: f64 = 1e-5;
 /// Or of the way gone \[–\].
 const RELATIVE: f64 = 0.01;
+/// Sweeps of a bisection that is rolled out beyond its recording: it never meets Coulomb's law, so it would always take every sweep.
+const SWEEPS_OF_BISECTIONS: usize = 256;
 
-/// What is recorded.
-#[derive(Debug, Deserialize)]
-struct Record {
-    meta: Meta,
-    runs: Vec<Run>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Meta {
-    scene: Value,
-}
-
-/// Cases with the same options.
-#[derive(Debug, Deserialize)]
-pub(super) struct Run {
-    pub(super) options: Options,
-    pub(super) friction_anchor_beta: f64,
-    pub(super) dt: f64,
-    #[serde(default)]
-    pub(super) group: Option<String>,
-    cases: Vec<Value>,
-}
-
-/// Options that are not the default.
-#[derive(Debug, Deserialize)]
-#[serde(default)]
-pub(super) struct Options {
-    iterations: usize,
-    friction_mode: String,
-    baumgarte: f64,
-    restitution_velocity_threshold: f64,
-    pub(super) enable_restitution: bool,
-    velocity_iterations: usize,
-}
-
-impl Options {
-    /// Whether the mode is one of the counter-examples, which have another law.
-    pub(super) fn bisects(&self) -> bool {
-        self.friction_mode.starts_with("bisection")
-    }
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            iterations: 12,
-            friction_mode: "fixed_normal".into(),
-            baumgarte: 0.2,
-            restitution_velocity_threshold: 0.5,
-            enable_restitution: true,
-            velocity_iterations: 0,
-        }
-    }
-}
-
-/// A pose as recorded: position and quaternion `[x, y, z, w]`.
-pub(super) type Recorded = [f64; 7];
-
-/// One case; `q` holds one pose, or one a body.
-#[derive(Debug, Deserialize)]
-pub(super) struct Case {
-    pub(super) params: Value,
-    steps: Vec<usize>,
-    q: Vec<Value>,
-}
-
-impl Case {
-    /// Recorded poses of the bodies, at a recorded instant.
-    pub(super) fn poses(&self, instant: usize) -> Vec<Recorded> {
-        let q = self.q.get(instant).cloned().unwrap_or_default();
-        serde_json::from_value::<Vec<Recorded>>(q.clone())
-            .or_else(|_| serde_json::from_value::<Recorded>(q).map(|one| vec![one]))
-            .unwrap_or_default()
-    }
-
-    /// Steps of the recording.
-    pub(super) fn steps(&self) -> usize {
-        self.steps.last().copied().unwrap_or(0)
-    }
-
-    /// The rotation of a recorded pose.
-    pub(super) fn rotation(pose: &Recorded) -> nalgebra::Matrix3<f64> {
-        rotation(&[pose[3], pose[4], pose[5], pose[6]])
-    }
+/// One case of a file, with everything that belongs to it.
+#[derive(Clone, Copy)]
+pub(super) struct Setting<'a> {
+    pub(super) family: &'a str,
+    pub(super) meta: &'a Value,
+    pub(super) runs: &'a [Run],
+    pub(super) run: &'a Run,
+    pub(super) case: &'a Case,
 }
 
 /// Compares every case of a file.
@@ -130,9 +56,9 @@ pub(in super::super) fn check(path: &Path, family: &str) -> Result<Vec<CaseRepor
     let report = |&(index, run, case): &(usize, &Run, &Value)| {
         let id = case["id"].as_str().unwrap_or("?");
         let name = format!("run{index}/{id}");
-        let report = match articulated(family, run, id) {
+        let report = match unsupported(family, id) {
             Some(reason) => Ok(CaseReport::without_run(&name, Verdict::Unsupported(reason))),
-            None => judge(family, meta, run, (case, &name)),
+            None => judge((family, meta, &record.runs), run, (case, &name)),
         };
         report.unwrap_or_else(|error| {
             CaseReport::without_run(&name, Verdict::Unreadable(error.to_string()))
@@ -142,12 +68,7 @@ pub(in super::super) fn check(path: &Path, family: &str) -> Result<Vec<CaseRepor
 }
 
 /// Why a case is not run.
-fn articulated(family: &str, run: &Run, id: &str) -> Option<String> {
-    let articulated =
-        matches!(family, "e" | "f") || run.group.as_deref().is_some_and(|g| g != "free");
-    if articulated {
-        return Some("recorded arms and grippers are not read yet".into());
-    }
+fn unsupported(family: &str, id: &str) -> Option<String> {
     let disc = family == "c" && id.starts_with("disc");
     disc.then(|| {
         "a cylinder touches as a prism here, its recording at three points that do not turn with it"
@@ -156,7 +77,7 @@ fn articulated(family: &str, run: &Run, id: &str) -> Option<String> {
 }
 
 /// How the recording was made, in our words.
-fn settings(run: &Run) -> Result<ImpulseSettings, CliError> {
+fn settings(run: &Run, set: &Set) -> Result<ImpulseSettings, CliError> {
     let mode = match run.options.friction_mode.as_str() {
         "fixed_normal" => FrictionMode::FixedNormal,
         "coulomb_newton" => FrictionMode::CoulombNewton,
@@ -172,6 +93,7 @@ fn settings(run: &Run) -> Result<ImpulseSettings, CliError> {
     };
     let rigid = osculate_contact::impulse::normal::Rigid {
         correction: run.options.baumgarte,
+        softness: set.softness,
         ..Default::default()
     };
     Ok(ImpulseSettings {
@@ -182,55 +104,82 @@ fn settings(run: &Run) -> Result<ImpulseSettings, CliError> {
         normal: osculate_dynamics::impulse::NormalLaw::Rigid(rigid),
         restitution_threshold: run.options.restitution_velocity_threshold,
         velocity_sweeps: run.options.velocity_iterations,
+        margin: set.margin,
         on_failure: OnFailure::Continue,
         ..ImpulseSettings::default()
     })
 }
 
-/// Largest deviation over what is allowed, and where.
-fn deviation(case: &Case, trajectory: &ImpulseTrajectory, until: f64, dt: f64) -> (f64, String) {
+/// What may be off after a way \[m\].
+pub(super) fn allowed(mark: &Mark, instant: usize) -> f64 {
+    let way = match (mark.path.first(), mark.path.get(instant)) {
+        (Some(from), Some(to)) => (to - from).norm(),
+        _ => 0.0,
+    };
+    ABSOLUTE.max(RELATIVE * way)
+}
+
+/// Where a trajectory has a mark after a step, from where it was recorded at an instant \[m\].
+fn off(mark: &Mark, trajectory: &ImpulseTrajectory, instant: usize, step: usize) -> f64 {
+    let state = &trajectory.state(step)[mark.body];
+    let here = state.center + state.rotation * mark.offset;
+    mark.path.get(instant).map_or(f64::NAN, |there| (here - there).norm())
+}
+
+/// Largest deviation over what is allowed within the first `instants`, and where.
+pub(super) fn deviation(
+    set: &Set,
+    case: &Case,
+    trajectory: &ImpulseTrajectory,
+    instants: usize,
+) -> (f64, String) {
     let mut worst = (0.0, String::from("every recorded instant"));
-    let start = case.poses(0);
-    for (instant, &step) in case.steps.iter().enumerate() {
-        if step as f64 * dt > until {
-            break;
-        }
-        for (body, pose) in case.poses(instant).iter().enumerate() {
-            let at = |p: &Recorded| Vector3::new(p[0], p[1], p[2]);
-            let way = (at(pose) - start.get(body).map_or_else(Vector3::zeros, at)).norm();
-            let off = (trajectory.state(step)[body].center - at(pose)).norm();
-            let relative = off / ABSOLUTE.max(RELATIVE * way);
+    for (instant, &step) in case.steps.iter().enumerate().take(instants) {
+        for mark in &set.marks {
+            let off = off(mark, trajectory, instant, step);
+            let relative = off / allowed(mark, instant);
             if relative > worst.0 || relative.is_nan() {
-                worst = (relative, format!("body {body} after step {step}: {off:.2e} m"));
+                worst = (relative, format!("{} after step {step}: {off:.2e} m", mark.name));
             }
         }
     }
     worst
 }
 
+/// Rolls a scene out.
+///
+/// # Errors
+/// Where a step fails.
 fn roll(set: &Set, settings: ImpulseSettings) -> Result<ImpulseTrajectory, CliError> {
     let simulator = ImpulseSimulator::new(set.scene.clone(), settings, set.durations())?;
     let mut parameters = simulator.parameters();
-    parameters.wrenches = set.wrenches();
+    set.drive(&mut parameters);
     simulator.run(&parameters).map_err(|e| CliError::Impulse(Box::new(e)))
 }
 
+/// How many recorded instants are compared: a toss is sensitive after its second impact.
+fn instants(run: &Run, case: &Case) -> usize {
+    let until = if case.params["kind"] == "toss" { 0.3 } else { f64::INFINITY };
+    case.steps.iter().take_while(|s| **s as f64 * run.dt <= until).count()
+}
+
 fn judge(
-    family: &str,
-    meta: &Value,
+    (family, meta, runs): (&str, &Value, &[Run]),
     run: &Run,
     (value, name): (&Value, &str),
 ) -> Result<CaseReport, CliError> {
     let unreadable = |source| CliError::Json { path: name.into(), source };
     let case = Case::deserialize(value).map_err(unreadable)?;
     let set = set(family, meta, run, &case)?;
-    let converged = settings(run)?;
+    if let Some(reason) = &set.unsupported {
+        return Ok(CaseReport::without_run(name, Verdict::Unsupported(reason.clone())));
+    }
+    let converged = settings(run, &set)?;
     let sweeps = run.options.iterations;
     let cut = ImpulseSettings { sweeps, tolerance: 1e-300, warm_start: 0.0, ..converged };
-    // A toss is sensitive after its second impact.
-    let until = if case.params["kind"] == "toss" { 0.3 } else { f64::INFINITY };
+    let instants = instants(run, &case);
     let ours = roll(&set, cut)?;
-    let (as_recorded, place) = deviation(&case, &ours, until, run.dt);
+    let (as_recorded, place) = deviation(&set, &case, &ours, instants);
     let mut report = CaseReport {
         name: name.into(),
         verdict: Verdict::Passed,
@@ -242,45 +191,26 @@ fn judge(
     if as_recorded <= TOLERANCE {
         return Ok(report);
     }
-    // A bisection never meets Coulomb's law, so it would always take every sweep.
-    let most = if run.options.bisects() { 256 } else { converged.sweeps };
-    let ours = roll(&set, ImpulseSettings { sweeps: most, ..converged })?;
-    let (solved, place) = deviation(&case, &ours, until, run.dt);
-    report.details = json!({ "sweeps": sweeps, "as_recorded": as_recorded, "converged": solved });
-    if solved <= TOLERANCE {
-        (report.worst, report.place) = (Some(solved), place);
+    let most = if run.options.bisects() { SWEEPS_OF_BISECTIONS } else { converged.sweeps };
+    let solved = roll(&set, ImpulseSettings { sweeps: most, ..converged })?;
+    let (off, place) = deviation(&set, &case, &solved, instants);
+    report.details = json!({ "sweeps": sweeps, "as_recorded": as_recorded, "converged": off });
+    if off <= TOLERANCE {
+        (report.worst, report.place) = (Some(off), place);
         return Ok(report);
     }
-    if let Some(note) = closed_form(family, meta, (run, &case), (&set, &ours)) {
-        report.worst = Some(0.0);
-        report.notes.push(note);
-        return Ok(report);
-    }
-    report.verdict = Verdict::Disagrees(format!(
-        "{}; {solved:.1} times what is allowed when converged ({place})",
-        report.place
-    ));
+    let setting = Setting { family, meta, runs, run, case: &case };
+    let shown = evidence::find(&setting, &set, &solved)?;
+    report.verdict = match shown {
+        Some(shown) => {
+            report.details["shown"] = shown.numbers;
+            report.worst = None;
+            Verdict::Explained(shown.text)
+        }
+        None => Verdict::Disagrees(format!(
+            "{}; {off:.1} times what is allowed when converged ({place})",
+            report.place
+        )),
+    };
     Ok(report)
-}
-
-/// What a closed form says where it is nearer to us: the way of the first body to the end.
-fn closed_form(
-    family: &str,
-    meta: &Value,
-    (run, case): (&Run, &Case),
-    (set, ours): (&Set, &ImpulseTrajectory),
-) -> Option<String> {
-    let exact = exact_travel(family, meta, run, case)?;
-    let last = case.poses(case.steps.len().saturating_sub(1));
-    let pose = last.first()?;
-    let off = |x: &Vector3<f64>| ((x - set.start(0)).norm() - exact).abs();
-    let theirs = off(&Vector3::new(pose[0], pose[1], pose[2]));
-    let here = off(&ours.last()[0].center);
-    let right = here <= ABSOLUTE.max(RELATIVE * exact) && here < theirs;
-    let sweeps = run.options.iterations;
-    right.then(|| {
-        format!(
-            "the closed form says {exact:.6} m: {here:.1e} m off here, {theirs:.1e} m in the recording of {sweeps} sweeps"
-        )
-    })
 }

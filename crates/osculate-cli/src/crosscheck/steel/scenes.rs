@@ -1,9 +1,10 @@
-//! The recorded scenes, and closed forms of their motion.
+//! The recorded scenes of free bodies, and closed forms of their motion.
 
-use super::motion::{Case, Recorded, Run};
+use super::articulated;
+use super::record::{Case, Recorded, Run, number, vector};
 use crate::CliError;
-use nalgebra::Vector3;
-use osculate_dynamics::{Body, Scene, Wrench};
+use nalgebra::{Matrix3, Vector3};
+use osculate_dynamics::{Body, Parameters, Scene, Wrench};
 use osculate_geometry::collider::Collider;
 use osculate_geometry::mass::MassProperties;
 use osculate_math::se3::Pose;
@@ -11,15 +12,45 @@ use osculate_math::so3;
 use serde_json::Value;
 
 /// Gravity of the recordings \[m/s²\].
-const GRAVITY: f64 = 9.81;
+pub(super) const GRAVITY: f64 = 9.81;
 
-/// A scene, its time grid and what acts on it.
+/// Gap up to which contacts are listed \[m\]: `bisection_desaxce` asks for a lift of `μ‖u_T‖` across a gap too, 12.5 mm in a
+/// step of 1/240 s at 6 m/s.
+const MARGIN: f64 = 0.02;
+
+/// Inertia of what does not tilt \[kg m²\].
+const UPRIGHT: f64 = 1e9;
+
+/// A point whose way was recorded.
+#[derive(Debug)]
+pub(super) struct Mark {
+    pub(super) name: String,
+    /// Body of the scene.
+    pub(super) body: usize,
+    /// From the centre of mass, in the axes of the body \[m\].
+    pub(super) offset: Vector3<f64>,
+    /// Where it was at every recorded instant \[m\].
+    pub(super) path: Vec<Vector3<f64>>,
+}
+
+/// A scene, its time grid, what acts on it, and what was recorded of it.
 pub(super) struct Set {
     pub(super) scene: Scene,
-    dt: f64,
-    steps: usize,
+    pub(super) dt: f64,
+    pub(super) steps: usize,
     /// One a dynamic body, at every step.
-    wrench: Vec<Wrench>,
+    pub(super) wrench: Vec<Wrench>,
+    /// Targets of drives, one a degree of freedom and step; none for those of the joints.
+    pub(super) targets: Vec<f64>,
+    pub(super) marks: Vec<Mark>,
+    /// Gap up to which contacts are listed \[m\].
+    pub(super) margin: f64,
+    /// `γ` of the normal rows \[1/kg\].
+    pub(super) softness: f64,
+    /// What the jaws of a gripper yield to an impulse along their slides \[1/kg\].
+    pub(super) jaw_mobility: Option<f64>,
+    /// Why the scene is not the recorded one, where it is not.
+    pub(super) unsupported: Option<String>,
 }
 
 impl Set {
@@ -27,34 +58,13 @@ impl Set {
         vec![self.dt; self.steps]
     }
 
-    pub(super) fn wrenches(&self) -> Vec<Wrench> {
-        (0..self.steps).flat_map(|_| self.wrench.iter().copied()).collect()
-    }
-
-    /// Where a body starts \[m\].
-    pub(super) fn start(&self, body: usize) -> Vector3<f64> {
-        self.scene.bodies[body].pose.position
-    }
-}
-
-fn number(value: &Value, field: &'static str) -> Result<f64, CliError> {
-    value[field].as_f64().ok_or_else(|| CliError::Value {
-        field,
-        found: value[field].to_string(),
-        allowed: "a number",
-    })
-}
-
-fn vector(value: &Value, field: &'static str) -> Result<Vector3<f64>, CliError> {
-    let list: Option<Vec<f64>> =
-        value[field].as_array().map(|l| l.iter().filter_map(Value::as_f64).collect());
-    match list.as_deref() {
-        Some(&[x, y, z]) => Ok(Vector3::new(x, y, z)),
-        _ => Err(CliError::Value {
-            field,
-            found: value[field].to_string(),
-            allowed: "three numbers",
-        }),
+    /// Adds what acts in every step.
+    pub(super) fn drive(&self, parameters: &mut Parameters) {
+        let wrenches = (0..self.steps).flat_map(|_| self.wrench.iter().copied());
+        parameters.wrenches = wrenches.collect();
+        if let (Some(joints), false) = (&mut parameters.articulation, self.targets.is_empty()) {
+            joints.targets.clone_from(&self.targets);
+        }
     }
 }
 
@@ -72,7 +82,7 @@ fn ball(mass: f64, radius: f64, mu: f64) -> Result<Body, CliError> {
     Ok(body)
 }
 
-fn ground(mu: f64) -> Result<Body, CliError> {
+pub(super) fn ground(mu: f64) -> Result<Body, CliError> {
     let mut body = Body::fixed("ground");
     body.collider = Some(Collider::half_space(Vector3::z(), 0.0)?);
     body.contact.friction = mu;
@@ -95,6 +105,11 @@ fn direction(case: &Case) -> Vector3<f64> {
 /// # Errors
 /// Where a number is missing or out of range.
 pub(super) fn set(family: &str, meta: &Value, run: &Run, case: &Case) -> Result<Set, CliError> {
+    match family {
+        "e" => return articulated::arm(meta, run, case),
+        "f" => return articulated::gripper(meta, run, case),
+        _ => {}
+    }
     let mu = number(meta, "mu")?;
     let mut floor = ground(mu)?;
     let mut wrench = vec![Wrench::zero()];
@@ -105,12 +120,7 @@ pub(super) fn set(family: &str, meta: &Value, run: &Run, case: &Case) -> Result<
             vec![body]
         }
         "b" => vec![thrown(meta, case, mu)?],
-        "c" => {
-            let mut body = ball(number(meta, "mass")?, number(meta, "R")?, mu)?;
-            body.velocity = vector(&case.params, "v0")?;
-            body.angular_velocity = vector(&case.params, "w0")?;
-            vec![body]
-        }
+        "c" => vec![spinning(meta, run, case, mu)?],
         "d" => {
             let angle = number(&case.params, "angle_deg")?.to_radians();
             floor.pose.rotation = so3::exp(&(vector(&case.params, "tilt_axis")? * angle));
@@ -127,9 +137,36 @@ pub(super) fn set(family: &str, meta: &Value, run: &Run, case: &Case) -> Result<
     for (body, pose) in bodies.iter_mut().zip(case.poses(0)) {
         place(body, &pose);
     }
-    bodies.push(floor);
+    let names: Vec<String> = bodies.iter().map(|b| b.name.clone()).collect();
+    // The original sweeps the contacts of the ground first; of one body the order does not matter.
+    let first = usize::from(family == "g");
+    bodies.insert(if first > 0 { 0 } else { bodies.len() }, floor);
+    let mark = |(i, name): (usize, String)| Mark {
+        name,
+        body: i + first,
+        offset: Vector3::zeros(),
+        path: case.path(i),
+    };
+    let mut marks: Vec<Mark> = names.into_iter().enumerate().map(mark).collect();
+    if !run.is_free() {
+        // How it spins.
+        let offset = Vector3::x() * number(meta, "R")?;
+        let path = case.path_of(0, &offset);
+        marks.push(Mark { name: "equator".into(), body: first, offset, path });
+    }
     let scene = Scene::new(Vector3::z() * -GRAVITY, bodies)?;
-    Ok(Set { scene, dt: run.dt, steps: case.steps(), wrench })
+    Ok(Set {
+        scene,
+        dt: run.dt,
+        steps: case.steps(),
+        wrench,
+        targets: Vec::new(),
+        marks,
+        margin: MARGIN,
+        softness: 0.0,
+        jaw_mobility: None,
+        unsupported: None,
+    })
 }
 
 fn pushed(meta: &Value, case: &Case, mu: f64) -> Result<(Body, Wrench), CliError> {
@@ -141,6 +178,23 @@ fn pushed(meta: &Value, case: &Case, mu: f64) -> Result<(Body, Wrench), CliError
     let low = case.params["height"] == "ground";
     let arm = if low { -Vector3::z() * vector(meta, "half")?.z } else { Vector3::zeros() };
     Ok((body, Wrench { force, torque: arm.cross(&force) }))
+}
+
+/// A ball; on the joints of an articulated one, which let it slide and spin about z, it does not tilt.
+fn spinning(meta: &Value, run: &Run, case: &Case, mu: f64) -> Result<Body, CliError> {
+    let (mass, radius) = (number(meta, "mass")?, number(meta, "R")?);
+    let mut body = ball(mass, radius, mu)?;
+    body.velocity = vector(&case.params, "v0")?;
+    if run.is_free() {
+        body.angular_velocity = vector(&case.params, "w0")?;
+        return Ok(body);
+    }
+    let about = Vector3::new(UPRIGHT, UPRIGHT, 0.4 * mass * radius * radius);
+    let mass = MassProperties::new(mass, Vector3::zeros(), Matrix3::from_diagonal(&about))?;
+    body.kind = Body::dynamic("ball", mass).kind;
+    body.angular_velocity.z = number(&case.params, "w0")?;
+    body.impulse.torsional_radius = number(&case.params, "patch_radius")?;
+    Ok(body)
 }
 
 fn thrown(meta: &Value, case: &Case, mu: f64) -> Result<Body, CliError> {
@@ -205,6 +259,10 @@ pub(super) fn exact_travel(family: &str, meta: &Value, run: &Run, case: &Case) -
             });
         }
         "c" => {
+            if !run.is_free() {
+                let v = vector(&case.params, "v0").ok()?.norm();
+                return Some(slide(v, 0.0, mu * GRAVITY, (run.dt, case.steps())));
+            }
             // A ball slips to 5/7 of its speed; spin about the normal does nothing to it.
             let v = vector(&case.params, "v0").ok()?.norm();
             let rolled = case.params["w0"][1].as_f64().is_some_and(|w| w != 0.0);
