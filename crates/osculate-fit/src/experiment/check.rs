@@ -56,6 +56,13 @@ impl<'a> Check<'a> {
         if starts == 0 || starts > 10_000 {
             return self.refuse("multistart.starts", starts, "1 to 10000");
         }
+        let (resamples, iterations) = (file.bootstrap.resamples, file.bootstrap.iterations);
+        if resamples > 100_000 || (1..20).contains(&resamples) {
+            return self.refuse("bootstrap.resamples", resamples, "0 (none), or 20 to 100000");
+        }
+        if iterations == 0 {
+            return self.refuse("bootstrap.iterations", iterations, ">= 1");
+        }
         self.trust()?;
         match file.twin.as_ref().map(TwinFile::check) {
             Some(Err(TwinError::Value { field, found, allowed })) => {

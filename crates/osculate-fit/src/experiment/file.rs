@@ -42,6 +42,9 @@ pub struct ExperimentFile {
     /// Profiles.
     #[serde(default)]
     pub profile: ProfileFile,
+    /// Intervals by drawing tosses again.
+    #[serde(default)]
+    pub bootstrap: BootstrapFile,
     /// What the derivatives are good for.
     #[serde(default)]
     pub trust: TrustFile,
@@ -191,6 +194,24 @@ pub struct ProfileFile {
 impl Default for ProfileFile {
     fn default() -> Self {
         Self { points: 6, iterations: 4, tosses: 60 }
+    }
+}
+
+/// How tosses are drawn again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct BootstrapFile {
+    /// How many times; 0 for no intervals of this kind.
+    pub resamples: usize,
+    /// Levenberg–Marquardt iterations of each.
+    pub iterations: usize,
+    /// Seed.
+    pub seed: u64,
+}
+
+impl Default for BootstrapFile {
+    fn default() -> Self {
+        Self { resamples: 0, iterations: 6, seed: 1 }
     }
 }
 

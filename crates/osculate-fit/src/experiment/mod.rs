@@ -11,7 +11,7 @@ pub use file::{
 
 use crate::contact_model::Entry;
 use crate::fit::{Algorithm, Designs, Plan, StagePlan};
-use crate::identify::ProfilePlan;
+use crate::identify::{BootstrapPlan, ProfilePlan};
 use crate::problem::{Horizon, InitialState, Model, ModelSettings, Toss, Weights, hangs_on};
 use crate::recording::{Dataset, Part};
 use crate::trust::Extent;
@@ -185,6 +185,12 @@ impl Experiment {
     /// How much is asked about derivatives.
     pub fn trust_extent(&self) -> Extent {
         Extent { tosses: self.file.trust.tosses, grids: self.file.trust.grids }
+    }
+
+    /// The plan of the bootstrap.
+    pub fn bootstrap_plan(&self) -> BootstrapPlan {
+        let b = self.file.bootstrap;
+        BootstrapPlan { resamples: b.resamples, iterations: b.iterations, seed: b.seed }
     }
 
     /// The plan of the profiles.

@@ -9,9 +9,12 @@
 //! All in the coordinates of the fit (`ln θ` on a log scale). A value is *excluded* where the profile's loss is
 //! significantly above that of the best point: by Δχ² where the noise is known, and otherwise by a paired test of the
 //! logarithms of the tosses' losses; tosses are independent, frames of one are not.
+mod bootstrap;
+mod partners;
 mod profile;
 mod verdict;
 
+pub use bootstrap::{Bootstrap, BootstrapPlan, bootstrap};
 pub use profile::{Profile, ProfilePlan, profile};
 pub use verdict::Verdict;
 
@@ -35,6 +38,8 @@ pub struct Curvature {
     pub robust_standard_errors: Vec<f64>,
     /// Correlation of the coordinates (Fisher).
     pub correlation: Vec<Vec<f64>>,
+    /// For each free parameter that the data would tell if others were known: paths of those others. Else empty.
+    pub moves_with: Vec<Vec<String>>,
     /// Combinations that the data hardly determine, weakest first; the weakest is always listed.
     pub weak_directions: Vec<WeakDirection>,
     /// `s²`, variance of a residual.
@@ -94,7 +99,10 @@ pub fn curvature(
                 .collect()
         })
         .collect();
+    let path = |j: &usize| problem.parameters()[*j].path.clone();
+    let moves_with = partners::partners(&info.matrix, &covariance, residual_variance);
     Ok(Curvature {
+        moves_with: moves_with.iter().map(|all| all.iter().map(path).collect()).collect(),
         weak_directions: weak_directions(problem, &eigen, residual_variance, largest),
         robust_standard_errors: deviation(&robust),
         standard_errors,

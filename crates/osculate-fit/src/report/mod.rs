@@ -1,57 +1,23 @@
 //! The result of a fit: one JSON document and one page of text.
 
+mod estimate;
 mod summary;
 
+pub use estimate::Estimate;
 pub use summary::number;
+
+use estimate::estimates;
 
 use crate::experiment::{Experiment, ExperimentError};
 use crate::fit::{Fit, FitError, Plan, Progress, StartResult, fit};
-use crate::identify::{Curvature, Profile, TWO_SIDED_95, Verdict, curvature, profile};
+use crate::identify::{Bootstrap, Curvature, Profile, bootstrap, curvature, profile};
 use crate::parameter::FreeParameter;
 use crate::problem::{Horizon, ModelSettings, Problem, ProblemError, Toss};
 use crate::recording::{Evaluation, RecordingError, TossErrors};
-use crate::trust::{self, Trust};
+use crate::trust;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// One estimated parameter.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Estimate {
-    /// Path.
-    pub path: String,
-    /// Unit.
-    pub unit: String,
-    /// The estimate; absent where the data give only an interval or a bound, or its profile was interrupted.
-    pub estimate: Option<f64>,
-    /// The value of the best roll-outs: what `osculate evaluate` uses.
-    pub best: f64,
-    /// Standard error from the Fisher matrix, in units of the parameter.
-    pub standard_error: Option<f64>,
-    /// Standard error robust against correlation within a toss.
-    pub robust_standard_error: Option<f64>,
-    /// Standard error of the smooth loss's minimum from the roughness of the loss, where a response surface ended the
-    /// fit and its last box holds it.
-    pub surface_standard_error: Option<f64>,
-    /// 95 % interval from the Fisher matrix on the scale of the fit.
-    pub fisher_interval: Option<[f64; 2]>,
-    /// What the profile says; absent without one, or where it was interrupted.
-    pub verdict: Option<Verdict>,
-    /// The same in words.
-    pub statement: String,
-    /// What derivatives by it are good for; absent where that was not asked or was interrupted, and for parameters that
-    /// are not fitted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub trust: Option<Trust>,
-}
-
-impl Estimate {
-    /// The largest standard error found: that of the smooth loss is the only sober one where roll-outs are chaotic.
-    fn sigma(&self) -> Option<f64> {
-        let all = [self.standard_error, self.robust_standard_error, self.surface_standard_error];
-        all.into_iter().flatten().reduce(f64::max)
-    }
-}
 
 /// Everything a fit found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -74,6 +40,9 @@ pub struct Report {
     pub curvature: Option<Curvature>,
     /// Profiles.
     pub profiles: Vec<Profile>,
+    /// The bootstrap over tosses, in coordinates; absent where none was asked or too few draws have an estimate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bootstrap: Option<Bootstrap>,
     /// Every start.
     pub starts: Vec<StartResult>,
     /// Index of the best start.
@@ -136,6 +105,7 @@ pub fn run(
     };
     let cut_short = experiment.file.profile.points > 0 && interrupted.load(Ordering::Relaxed);
     let mut parameters = estimates(&fitted, curved.as_ref(), &profiles, cut_short);
+    let bootstrap = draw_again(experiment, &fitted, &mut parameters, (interrupted, phase));
     if experiment.file.trust.tosses > 0 && !interrupted.load(Ordering::Relaxed) {
         phase("trust");
         judge_derivatives(experiment, &fitted, &mut parameters, interrupted)?;
@@ -157,6 +127,7 @@ pub fn run(
         parameters,
         curvature: curved,
         profiles,
+        bootstrap,
         starts: fitted.starts.clone(),
         best_start: fitted.best,
         evaluation,
@@ -165,6 +136,34 @@ pub fn run(
         interrupted: interrupted.load(Ordering::Relaxed),
     };
     Ok((report, fitted))
+}
+
+/// Adds the intervals of the bootstrap, where one is asked.
+fn draw_again(
+    experiment: &Experiment,
+    fitted: &Fit,
+    parameters: &mut [Estimate],
+    (interrupted, phase): (&AtomicBool, &(dyn Fn(&str) + Sync)),
+) -> Option<Bootstrap> {
+    let plan = experiment.bootstrap_plan();
+    if plan.resamples == 0 || interrupted.load(Ordering::Relaxed) {
+        return None;
+    }
+    phase("bootstrap");
+    let best = fitted.best();
+    let free = fitted.problem.parameters();
+    let bounds: Vec<[f64; 2]> = free.iter().map(FreeParameter::coordinate_bounds).collect();
+    let found = bootstrap(
+        &fitted.problem,
+        (&best.coordinates, &best.own),
+        (&bounds, best.surface.as_ref()),
+        &plan,
+        interrupted,
+    )?;
+    for ((estimate, p), interval) in parameters.iter_mut().zip(free).zip(&found.intervals) {
+        estimate.bootstrap_interval = Some(interval.map(|u| p.to_value(u)));
+    }
+    Some(found)
 }
 
 /// Adds what the derivatives by each fitted parameter are good for.
@@ -276,101 +275,4 @@ fn profiles(
         })
         .collect();
     made.into_iter().map(|p| p.map_err(ReportError::from)).collect()
-}
-
-/// * `cut_short`: a parameter without a verdict has none because the fit was interrupted.
-fn estimates(
-    fitted: &Fit,
-    curved: Option<&Curvature>,
-    profiles: &[Profile],
-    cut_short: bool,
-) -> Vec<Estimate> {
-    let best = fitted.best();
-    let free = fitted.problem.parameters();
-    let mut all: Vec<Estimate> = free
-        .iter()
-        .enumerate()
-        .map(|(i, p)| {
-            let (u, value) = (best.coordinates[i], best.values[i]);
-            let slope = p.slope(u).abs();
-            let error = curved.map(|c| c.standard_errors[i]).filter(|e| e.is_finite());
-            let robust = curved.map(|c| c.robust_standard_errors[i]).filter(|e| e.is_finite());
-            let smooth = best.surface.as_ref().and_then(|s| s.standard_errors[i]);
-            let profile = profiles.iter().find(|q| q.path == p.path);
-            let verdict = profile.and_then(|q| q.verdict);
-            let point = verdict.map_or(!cut_short, |v| matches!(v, Verdict::Point { .. }));
-            let unit = fitted.problem.unit(i);
-            Estimate {
-                path: p.path.clone(),
-                unit: unit.to_owned(),
-                estimate: point.then_some(value),
-                best: value,
-                standard_error: error.map(|e| e * slope),
-                robust_standard_error: robust.map(|e| e * slope),
-                surface_standard_error: smooth.map(|e| e * slope),
-                fisher_interval: error
-                    .map(|e| [u - TWO_SIDED_95 * e, u + TWO_SIDED_95 * e].map(|x| p.to_value(x))),
-                statement: statement((&p.path, unit), value, verdict.as_ref(), cut_short),
-                verdict,
-                trust: None,
-            }
-        })
-        .collect();
-    for q in profiles.iter().filter(|q| !free.iter().any(|p| p.path == q.path)) {
-        all.push(Estimate {
-            path: q.path.clone(),
-            unit: q.unit.clone(),
-            estimate: None,
-            best: q.best,
-            standard_error: None,
-            robust_standard_error: None,
-            surface_standard_error: None,
-            fisher_interval: None,
-            statement: format!(
-                "{} (kept at {} in the fit)",
-                statement((&q.path, &q.unit), q.best, q.verdict.as_ref(), cut_short),
-                number(q.best)
-            ),
-            verdict: q.verdict,
-            trust: None,
-        });
-    }
-    all
-}
-
-fn statement(
-    (path, unit): (&str, &str),
-    value: f64,
-    verdict: Option<&Verdict>,
-    cut_short: bool,
-) -> String {
-    let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
-    match verdict {
-        None => {
-            let mark = if cut_short { " (profile not finished)" } else { "" };
-            format!("{path} = {}{unit}{mark}", number(value))
-        }
-        Some(Verdict::Point { lower, upper }) => format!(
-            "{path} = {}{unit}, 95 % interval {} to {}",
-            number(value),
-            number(*lower),
-            number(*upper)
-        ),
-        Some(Verdict::Interval { lower, upper }) => {
-            format!(
-                "{path}: interval {} to {}{unit}, no single value",
-                number(*lower),
-                number(*upper)
-            )
-        }
-        Some(Verdict::LowerBound { lower }) => {
-            format!("{path}: bound only, above {}{unit}", number(*lower))
-        }
-        Some(Verdict::UpperBound { upper }) => {
-            format!("{path}: bound only, below {}{unit}", number(*upper))
-        }
-        Some(Verdict::Undetermined) => {
-            format!("{path}: undetermined, no value of its range is excluded")
-        }
-    }
 }

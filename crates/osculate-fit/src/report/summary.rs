@@ -61,6 +61,7 @@ impl Report {
         if let Some(c) = &self.curvature {
             self.write_curvature(&mut s, c);
         }
+        self.write_bootstrap(&mut s);
         self.write_trust(&mut s);
         self.write_starts(&mut s);
         s
@@ -93,6 +94,25 @@ impl Report {
         for p in &self.parameters {
             if let Some(e) = p.surface_standard_error {
                 let _ = writeln!(s, "  {} ± {} from the scatter", p.path, number(e));
+            }
+        }
+    }
+
+    fn write_bootstrap(&self, s: &mut String) {
+        let Some(b) = &self.bootstrap else { return };
+        let failed = if b.failed > 0 {
+            format!(", {} without an estimate", b.failed)
+        } else {
+            String::new()
+        };
+        let _ = writeln!(
+            s,
+            "\nbootstrap over tosses, 95 % intervals of {} draws{failed}",
+            b.resamples + b.failed
+        );
+        for p in &self.parameters {
+            if let Some([low, high]) = p.bootstrap_interval {
+                let _ = writeln!(s, "  {} {} to {}", p.path, number(low), number(high));
             }
         }
     }
