@@ -301,6 +301,36 @@ fn a_response_surface_finds_the_parameters_of_a_twin_and_reports_its_errors() {
 }
 
 #[test]
+fn exact_jacobians_need_fewer_evaluations_than_differences_and_far_fewer_than_a_search() {
+    let t = Trial::new("compare");
+    let experiment = t.path("experiment.toml");
+    t.json(&["--json", "twin", &experiment]);
+    let out = t.path("out");
+    let fitted = t.json(&["--json", "fit", &experiment, "--out", &out, "--compare"]);
+    let needed = fitted["comparison"]["needed"].as_array().unwrap();
+    let evaluations = |solver: &str| -> f64 {
+        let of = needed.iter().find(|n| n["solver"] == solver).unwrap();
+        assert!(of["starts_reached"].as_u64().unwrap() > 0, "{of}");
+        of["evaluations"].as_f64().unwrap()
+    };
+    let exact = evaluations("levenberg-marquardt");
+    let (differences, search) =
+        (evaluations("levenberg-marquardt-differences"), evaluations("cma-es"));
+    // Two parameters: two evaluations more for each Jacobian. A search fills a volume.
+    assert!(differences > 1.5 * exact, "{differences} for {exact}");
+    assert!(search > 8.0 * exact, "{search} for {exact}");
+    let csv = std::fs::read_to_string(Path::new(&out).join("comparison.csv")).unwrap();
+    assert!(csv.starts_with("solver,start,evaluations,jacobians,cpu_s,loss\n"), "{csv}");
+    for name in ["comparison_evaluations.svg", "comparison_cpu.png"] {
+        assert!(std::fs::metadata(Path::new(&out).join("figures").join(name)).unwrap().len() > 100);
+    }
+    let refused = t.run(&["fit", &experiment, "--out", &out, "--compare", "2"]);
+    let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(2), "{message}");
+    assert!(message.contains("--compare is '2'"), "{message}");
+}
+
+#[test]
 fn parameters_of_a_scene_and_of_an_experiment_are_listed_alike() {
     let t = Trial::new("parameters");
     let of_scene = t.json(&["--json", "parameters", &t.path("scene.toml")]);
