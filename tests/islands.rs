@@ -80,6 +80,34 @@ fn group_moves_among_distant_others_as_it_does_alone() {
     }
 }
 
+/// `side³` cubes in a lattice, slightly turned, that fall on each other and on the ground.
+fn pile(side: usize) -> Vec<Body> {
+    let wobble = |i: usize, k: usize| ((3 * i + 7 * k + 1) as f64).sin();
+    let one = |i: usize| {
+        let (x, y, z) = (i % side, i / side % side, i / (side * side));
+        let at = [
+            0.125 * x as f64 + 0.01 * wobble(i, 0),
+            0.125 * y as f64 + 0.01 * wobble(i, 1),
+            0.08 + 0.13 * z as f64,
+        ];
+        let turn = [2, 3, 4].map(|k| 0.2 * wobble(i, k));
+        cube(&format!("pile_{i}"), at, turn, [0.0; 3])
+    };
+    (0..side * side * side).map(one).collect()
+}
+
+#[test]
+fn every_stage_of_a_falling_pile_has_a_minimum_and_newton_finds_it() {
+    // The least of a continuous potential exists; the schedules without one have stages without solution.
+    let case = case(vec![pile(3)], 5e-3, 80);
+    let simulator = simulator(&case, Method::BackwardEuler, DissipationSchedule::StageStart);
+    let trajectory = simulator.run(&simulator.parameters()).unwrap();
+    let unmet: Vec<_> = trajectory.stats.iter().filter(|s| !s.converged).collect();
+    assert!(unmet.is_empty(), "{unmet:?}");
+    let low = trajectory.path.state(simulator.steps()).iter().skip(1).map(|y| y.center.z);
+    assert!(low.fold(f64::INFINITY, f64::min) > 0.9 * HALF, "a cube fell through");
+}
+
 /// Three blocks face to face; the first is thrown at the second, which is 3.5 mm away and 9 mm from the third.
 fn train(speed: f64) -> Vec<Body> {
     let block = |i: usize| {

@@ -2,7 +2,7 @@
 //!
 //! An island is a set of dynamic bodies whose boxes meet, directly or through others; static bodies join nothing. The box of
 //! a body contains it at the start of the stage and where its velocity would carry it, with some slack. A
-//! solution that leaves its box may have missed a contact: the boxes grow and the stage is solved again. Islands are
+//! solution that leaves its box may have missed a contact: the boxes grow, and islands that find new pairs are solved on. Islands are
 //! independent, so they are solved in parallel, each in one thread: the same bits for any number of threads.
 
 use crate::factors::{IslandFactors, IslandMatrix};
@@ -12,7 +12,7 @@ use crate::newton::{
     self, Bodies, Equations, Failure, Matrix, NewtonSettings, Rigid, StageStats, Workspace,
 };
 use crate::state::BodyState;
-use crate::system::{Pair, Part, Stage, System, join};
+use crate::system::{Near, Pair, Part, Stage, System, join};
 use osculate_geometry::aabb::Aabb;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -40,6 +40,13 @@ struct Island {
 impl Island {
     fn dynamic(&self) -> usize {
         self.unknown.iter().flatten().count()
+    }
+
+    /// Whether another island has the same bodies and pairs.
+    fn is_like(&self, other: &Self) -> bool {
+        let bodies = |pair: &Pair<f64>| (pair.a, pair.b);
+        self.bodies == other.bodies
+            && self.pairs.iter().map(bodies).eq(other.pairs.iter().map(bodies))
     }
 
     fn part(&self) -> Part<'_, f64> {
@@ -76,7 +83,7 @@ struct Solved {
 
 /// What a stage's solve gives.
 pub(crate) struct StageSolution {
-    /// Iterations of the island that took most; residual and tolerance of the worst.
+    /// Iterations of the island that took most, of all rounds of growing boxes; residual and tolerance of the worst.
     pub(crate) stats: StageStats,
     pub(crate) factors: Vec<IslandFactors>,
     /// The body with the largest residual, counted among the dynamic ones.
@@ -91,28 +98,48 @@ pub(crate) fn solve(
     (plans, keep_factors): (&mut Plans, bool),
     now: &mut [BodyState],
 ) -> Result<StageSolution, Failure> {
-    let guess = now.to_vec();
+    let mut guess = now.to_vec();
     let mut boxes = boxes(system, stage.start, &guess);
-    let mut growth = 0;
+    let mut before: Vec<(Island, Solved)> = Vec::new();
+    let (mut growth, mut iterations) = (0, 0);
     loop {
         let islands = islands(system, &boxes);
+        // An island that found nobody new is solved; the others go on from where they are.
+        let known: Vec<Option<Solved>> = islands
+            .iter()
+            .map(|island| {
+                let at = before.iter().position(|(old, _)| old.is_like(island))?;
+                let mut known = before.swap_remove(at).1;
+                known.stats.iterations = 0;
+                Some(known)
+            })
+            .collect();
         let solved: Vec<_> = islands
             .par_iter()
-            .map(|island| {
-                solve_island(system, stage, settings, (&*plans, keep_factors), island, &guess)
+            .zip(known)
+            .map(|(island, known)| match known {
+                Some(known) => Ok(known),
+                None => {
+                    solve_island(system, stage, settings, (&*plans, keep_factors), island, &guess)
+                }
             })
             .collect::<Result<_, _>>()?;
         for (island, solved) in islands.iter().zip(&solved) {
             for (&body, state) in island.bodies.iter().zip(&solved.now).take(island.dynamic()) {
                 now[body] = *state;
+                if solved.stats.converged {
+                    guess[body] = *state;
+                }
             }
         }
         growth += 1;
+        iterations += solved.iter().map(|s| s.stats.iterations).max().unwrap_or(0);
         // A contact that was not looked for can be why a stage does not converge; twice not, and bodies may be anywhere.
         let hopeless = growth > 2 && solved.iter().any(|s| !s.stats.converged);
         if hopeless || !grow(system, now, &mut boxes, growth) {
-            return Ok(collect(solved, plans));
+            return Ok(collect(solved, iterations, plans));
         }
+        before = islands.into_iter().zip(solved).collect();
     }
 }
 
@@ -237,7 +264,10 @@ fn solve_island(
     let nodes = nodes.map(|&b| system.unknown[b].map_or(0, |at| (at / BLOCK) as u32));
     let nodes: Vec<u32> = nodes.collect();
     let scene_unknown = |i: usize| BLOCK * nodes[i / BLOCK] as usize + i % BLOCK;
-    let mut problem = Rigid { system, part: &part, stage: &local, bodies: &mut bodies, factors };
+    // The rates of a chart are looked at pair by pair.
+    let near = (!system.has_rates()).then(|| Near::of(island.pairs.len()));
+    let mut problem =
+        Rigid { system, part: &part, stage: &local, bodies: &mut bodies, factors, near };
     let how = (stage.duration, keep_factors);
     let stats = newton::solve(&mut problem, settings, how, &mut work);
     let stats = stats.map_err(|failure| failure.map(scene_unknown))?;
@@ -247,13 +277,12 @@ fn solve_island(
     Ok(Solved { now, stats, worst, plan, factors: IslandFactors { nodes, matrix } })
 }
 
-fn collect(solved: Vec<Solved>, plans: &mut Plans) -> StageSolution {
-    let mut stats = StageStats { converged: true, ..StageStats::default() };
+fn collect(solved: Vec<Solved>, iterations: usize, plans: &mut Plans) -> StageSolution {
+    let mut stats = StageStats { converged: true, iterations, ..StageStats::default() };
     let (mut worst, mut excess) = (0, -1.0);
     plans.0.clear();
     let mut factors = Vec::with_capacity(solved.len());
     for island in solved {
-        stats.iterations = stats.iterations.max(island.stats.iterations);
         stats.converged &= island.stats.converged;
         let ratio = island.stats.residual / island.stats.tolerance.max(f64::MIN_POSITIVE);
         if ratio > excess {

@@ -1,6 +1,7 @@
 //! Newton's method on one stage, with the exact non-symmetric matrix and a line search on the residual norm.
 
 mod rigid;
+mod search;
 
 pub(crate) use rigid::{Bodies, Matrix, Rigid, moved, predict};
 
@@ -68,13 +69,36 @@ impl Failure {
     }
 }
 
+/// What a linearisation tells besides residual and matrix.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Linearised {
+    /// Scale of the forces \[N\].
+    pub(crate) scale: f64,
+    /// The potential \[J\], where it comes for free.
+    pub(crate) potential: Option<f64>,
+}
+
 /// Equations of a stage: what Newton's method needs to know of them. They hold the matrix and its factors.
 pub(crate) trait Equations {
     /// What is solved for.
     type Point: Clone;
 
-    /// Writes the residual and makes the matrix at a point; returns the scale of the forces \[N\].
-    fn linearise(&mut self, now: &Self::Point, r: &mut [f64]) -> f64;
+    /// Writes the residual and makes the matrix at a point.
+    fn linearise(&mut self, now: &Self::Point, r: &mut [f64]) -> Linearised;
+
+    /// The point that was linearised last is the iterate: its matrix is the one that the methods below mean.
+    fn accept(&mut self) {}
+
+    /// Learns from a step and the residual where it led which bodies went too far, and holds them back in the next ones; returns
+    /// false where it cannot.
+    ///
+    /// * `rejected`: the step will be made again, from where it was.
+    fn damp(&mut self, _step: &[f64], _r: &[f64], _duration: f64, _rejected: bool) -> bool {
+        false
+    }
+
+    /// Adds the inertia that holds bodies back to the matrix.
+    fn hold(&mut self, _duration: f64) {}
 
     /// Writes the residual at a point.
     fn residual(&mut self, now: &Self::Point, r: &mut [f64]);
@@ -101,7 +125,7 @@ pub(crate) trait Equations {
     fn has_potential(&self) -> bool;
 
     /// The potential \[J\], where there is one.
-    fn potential(&self, now: &Self::Point) -> Option<f64>;
+    fn potential(&mut self, now: &Self::Point) -> Option<f64>;
 
     /// Residual that one rounding of the positions makes \[N\]: `ε ‖K‖ ‖x‖`.
     fn rounding(&self, now: &Self::Point) -> f64;
@@ -150,6 +174,28 @@ impl<P: Clone> Workspace<P> {
     fn slope(&self) -> f64 {
         self.residual.iter().zip(&self.step).map(|(r, s)| r * s).sum()
     }
+
+    /// Linearises at the iterate.
+    fn linearise<E: Equations<Point = P>>(&mut self, equations: &mut E) -> Evaluation {
+        let of = equations.linearise(&self.now, &mut self.residual);
+        equations.accept();
+        Evaluation { norm: equations.norm(&self.residual), of }
+    }
+}
+
+/// A linearised point.
+#[derive(Clone, Copy, Debug)]
+struct Evaluation {
+    /// Norm of the residual \[N\].
+    norm: f64,
+    of: Linearised,
+}
+
+impl Evaluation {
+    // An infinite residual would meet an infinite tolerance.
+    fn is_finite(&self) -> bool {
+        self.norm.is_finite() && self.of.scale.is_finite()
+    }
 }
 
 /// Solves a stage from the guess in `work.now`; leaves the factors of `K` at the solution, where they are wanted.
@@ -162,145 +208,39 @@ pub(crate) fn solve<E: Equations>(
     work.trial.clone_from(&work.now);
     work.best.clone_from(&work.now);
     let mut stats = StageStats::default();
-    let mut scale = equations.linearise(&work.now, &mut work.residual);
-    let mut norm = equations.norm(&work.residual);
+    let mut at = work.linearise(equations);
     let (mut before, mut best) = (f64::INFINITY, f64::INFINITY);
     loop {
-        // An infinite residual would meet an infinite tolerance.
-        if !(norm.is_finite() && scale.is_finite()) {
+        if !at.is_finite() {
             return Err(Failure::NotFinite(equations.worst(&work.residual)));
         }
-        if norm < best {
-            best = norm;
+        if at.norm < best {
+            best = at.norm;
             work.best.clone_from(&work.now);
         }
         let given_up = stats.iterations == settings.iterations;
-        if given_up && best < norm {
+        if given_up && best < at.norm {
             work.now.clone_from(&work.best);
-            scale = equations.linearise(&work.now, &mut work.residual);
-            norm = best;
+            at = work.linearise(equations);
         }
-        let (asked, floor) = (settings.tolerance * scale, ROUNDING * equations.rounding(&work.now));
+        let (asked, floor) =
+            (settings.tolerance * at.of.scale, ROUNDING * equations.rounding(&work.now));
         // At the floor a Newton step gains nothing any more: that is as far as f64 goes.
-        let stalled = norm <= floor && norm > 0.25 * before;
-        stats.residual = norm;
+        let stalled = at.norm <= floor && at.norm > 0.25 * before;
+        stats.residual = at.norm;
         stats.tolerance = if stalled { floor.max(asked) } else { asked };
-        stats.converged = norm <= stats.tolerance;
+        stats.converged = at.norm <= stats.tolerance;
         let done = stats.converged || given_up;
-        if !done || keep_factors {
-            equations.factorise()?;
-        }
         if done {
+            if keep_factors {
+                equations.factorise()?;
+            }
             return Ok(stats);
         }
         stats.iterations += 1;
-        work.newton_step(equations);
-        make_descent(equations, duration, work)?;
-        if let Some(i) = work.step.iter().position(|x| !x.is_finite()) {
-            return Err(Failure::NotFinite(i));
-        }
-        before = norm;
-        let halvings = if norm <= floor { 0 } else { settings.halvings };
-        (scale, norm) = line_search(equations, halvings, work, norm);
-    }
-}
-
-/// Moves the iterate along the step; halves it until it is good enough, and takes the trial of least residual where none is
-/// (a residual that jumps has no descent direction at the jump). Leaves residual and matrix at the new point.
-///
-/// Where the residual is the gradient of a potential, the potential decides: stiff friction lets the residual grow on
-/// steps that lead to the minimum. Else the residual norm has to fall. The full step is mostly taken, so it is
-/// evaluated with its matrix at once.
-fn line_search<E: Equations>(
-    equations: &mut E,
-    halvings: usize,
-    work: &mut Workspace<E::Point>,
-    norm: f64,
-) -> (f64, f64) {
-    let mut merit = Merit { norm, slope: work.slope(), before: None };
-    equations.step(&work.now, &work.step, 1.0, &mut work.trial);
-    let mut scale = equations.linearise(&work.trial, &mut work.residual);
-    let mut found = equations.norm(&work.residual);
-    // A trial that is not finite is the worst there is.
-    let mut best = (if found.is_finite() { found } else { f64::INFINITY }, 1.0);
-    let (mut last, mut factor) = (best.0, 1.0);
-    for _ in 0..halvings {
-        if merit.accepts(equations, (&work.now, &work.trial), last, factor) {
-            best = (last, factor);
-            break;
-        }
-        factor *= 0.5;
-        equations.step(&work.now, &work.step, factor, &mut work.trial);
-        equations.residual(&work.trial, &mut work.trial_residual);
-        last = equations.norm(&work.trial_residual);
-        if last < best.0 {
-            best = (last, factor);
-        }
-    }
-    if factor < 1.0 {
-        equations.step(&work.now, &work.step, best.1, &mut work.trial);
-        scale = equations.linearise(&work.trial, &mut work.residual);
-        found = equations.norm(&work.residual);
-    }
-    work.now.clone_from(&work.trial);
-    (scale, found)
-}
-
-/// Where there is a potential, adds inertia to the matrix until the step leads down: negative curvature (turning boxes,
-/// leaving contacts) else sends Newton up the potential, where it crawls.
-fn make_descent<E: Equations>(
-    equations: &mut E,
-    duration: f64,
-    work: &mut Workspace<E::Point>,
-) -> Result<(), Failure> {
-    if !equations.has_potential() {
-        return Ok(());
-    }
-    let mut shift = 0.5 / (duration * duration);
-    for _ in 0..SHIFTS {
-        if work.slope() < 0.0 {
-            break;
-        }
-        equations.shift(shift);
-        equations.factorise()?;
-        work.newton_step(equations);
-        shift *= 4.0;
-    }
-    Ok(())
-}
-
-/// How often the matrix is shifted at most: the last shift is 2¹⁵ times the inertia.
-const SHIFTS: usize = 9;
-
-/// What a step has to improve.
-struct Merit {
-    /// Residual norm and slope of the potential where the step starts.
-    norm: f64,
-    slope: f64,
-    /// The potential there, once it was asked for.
-    before: Option<f64>,
-}
-
-impl Merit {
-    /// Whether a trial of this residual norm, at this share of the step, is good enough.
-    fn accepts<E: Equations>(
-        &mut self,
-        equations: &E,
-        (now, trial): (&E::Point, &E::Point),
-        norm: f64,
-        share: f64,
-    ) -> bool {
-        if norm < 0.5 * self.norm {
-            return true;
-        }
-        if self.slope < 0.0 {
-            self.before = self.before.or_else(|| equations.potential(now));
-        }
-        let Some(before) = self.before else {
-            return norm < self.norm * (1.0 - 1e-4 * share);
-        };
-        let allowed = before + 1e-4 * share * self.slope + 1e-13 * before.abs();
-        equations.potential(trial).is_some_and(|after| after <= allowed)
+        before = at.norm;
+        let halvings = if at.norm <= floor { 0 } else { settings.halvings };
+        at = search::step(equations, (halvings, duration), work, at)?;
     }
 }
 

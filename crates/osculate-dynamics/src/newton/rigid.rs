@@ -1,10 +1,10 @@
 //! A stage of rigid bodies as equations: six unknowns a body, a matrix of blocks.
 
-use super::{Equations, Failure};
+use super::{Equations, Failure, Linearised};
 use crate::linalg::blocks::BLOCK;
 use crate::linalg::{BlockFactors, BlockMatrix, dense};
 use crate::state::{BodyState, nearest_rotation};
-use crate::system::{Part, Stage, System};
+use crate::system::{Near, Part, Stage, System};
 use nalgebra::Vector3;
 use osculate_math::so3;
 
@@ -37,9 +37,14 @@ impl Matrix<'_> {
 /// Matrix and sizes of the bodies of a part, made once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bodies {
+    /// The matrix of the iterate, and that of the point linearised last.
     pub(crate) matrix: BlockMatrix<f64>,
+    trial: BlockMatrix<f64>,
     /// Mass \[kg\] and moment of inertia \[kg m²\] of the body of each group of six unknowns.
     inertia: Vec<[f64; 2]>,
+    /// How many times its inertia over `Δt²` holds each body back, `σ`, and how much of that is in the matrix.
+    sigma: Vec<f64>,
+    held: Vec<f64>,
     /// Radius of gyration of the body of each group of six unknowns \[m\].
     gyration: Vec<f64>,
 }
@@ -47,7 +52,12 @@ pub(crate) struct Bodies {
 impl Bodies {
     pub(crate) fn prepare(&mut self, system: &System<'_, f64>, part: &Part<'_, f64>) {
         self.matrix.reset(part.unknowns / BLOCK, part.edges);
+        self.trial.reset(part.unknowns / BLOCK, part.edges);
         self.gyration.clear();
+        for of in [&mut self.sigma, &mut self.held] {
+            of.clear();
+            of.resize(part.unknowns / BLOCK, 0.0);
+        }
         self.inertia.clear();
         for (&body, unknown) in part.bodies.iter().zip(part.unknown) {
             if unknown.is_some() {
@@ -56,6 +66,53 @@ impl Bodies {
                 let length = (body.second_moment.trace() / body.mass).sqrt();
                 self.gyration.push(if length > 0.0 { length } else { 1.0 });
             }
+        }
+    }
+}
+
+/// A `σ` that makes no difference.
+const NEGLIGIBLE: f64 = 0.1;
+
+/// How fast `σ` grows at most, and what is left of it after a step that did not go too far.
+const MOST_GROWTH: f64 = 8.0;
+const DECAY: f64 = 0.25;
+
+impl Bodies {
+    /// Adds the inertia that the matrix lacks of what holds bodies back.
+    fn hold(&mut self, duration: f64) {
+        for body in 0..self.sigma.len() {
+            let missing = (self.sigma[body] - self.held[body]) / (duration * duration);
+            if missing > 0.0 {
+                let [mass, moment] = self.inertia[body];
+                self.matrix.shift(body, [mass * missing, moment * missing]);
+                self.held[body] = self.sigma[body];
+            }
+        }
+    }
+
+    /// Learns `σ` of each body from the residual `r` where a step `s` led: `σ += r·s Δt²/(2 sᵀM s)` where it pushes back, half of the
+    /// inertia that would have stopped the body there; elsewhere `σ` decays, unless the step was rejected.
+    fn damp(&mut self, step: &[f64], r: &[f64], duration: f64, rejected: bool) {
+        let mut more = false;
+        for (body, (s, r)) in step.chunks_exact(BLOCK).zip(r.chunks_exact(BLOCK)).enumerate() {
+            let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
+            let [mass, moment] = self.inertia[body];
+            let inertia = mass * dot(&s[..3], &s[..3]) + moment * dot(&s[3..], &s[3..]);
+            // What would have stopped it where it went.
+            let lacking = dot(r, s) * duration * duration / inertia;
+            let sigma = &mut self.sigma[body];
+            if lacking > NEGLIGIBLE {
+                *sigma = (*sigma + 0.5 * lacking).min(MOST_GROWTH * (*sigma + 1.0));
+                more = true;
+            } else if !rejected {
+                *sigma *= DECAY;
+                if *sigma < NEGLIGIBLE {
+                    *sigma = 0.0;
+                }
+            }
+        }
+        if rejected && !more {
+            self.sigma.iter_mut().for_each(|s| *s = 4.0 * (*s + 0.5));
         }
     }
 }
@@ -96,6 +153,8 @@ pub(crate) struct Rigid<'a, 's> {
     pub(crate) stage: &'a Stage<'a, f64>,
     pub(crate) bodies: &'a mut Bodies,
     pub(crate) factors: Matrix<'a>,
+    /// Lists of near samples, where the part is evaluated by them.
+    pub(crate) near: Option<Near>,
 }
 
 impl<'a> Rigid<'a, '_> {
@@ -110,13 +169,42 @@ impl<'a> Rigid<'a, '_> {
 impl Equations for Rigid<'_, '_> {
     type Point = Vec<BodyState>;
 
-    fn linearise(&mut self, now: &Self::Point, r: &mut [f64]) -> f64 {
-        let at = self.at(now);
-        self.system.residual_and_jacobian(self.part, &at, r, &mut self.bodies.matrix)
+    fn linearise(&mut self, now: &Self::Point, r: &mut [f64]) -> Linearised {
+        let (at, matrix) = (self.at(now), &mut self.bodies.trial);
+        if let Some(near) = &mut self.near {
+            return self.system.linearise_near(self.part, &at, near, r, matrix);
+        }
+        let scale = self.system.residual_and_jacobian(self.part, &at, r, matrix);
+        Linearised { scale, potential: None }
+    }
+
+    fn accept(&mut self) {
+        std::mem::swap(&mut self.bodies.matrix, &mut self.bodies.trial);
+        self.bodies.held.fill(0.0);
+    }
+
+    fn damp(&mut self, step: &[f64], r: &[f64], duration: f64, rejected: bool) -> bool {
+        let damps = self.near.is_some() && self.has_potential();
+        if damps {
+            self.bodies.damp(step, r, duration, rejected);
+        }
+        damps
+    }
+
+    fn hold(&mut self, duration: f64) {
+        if self.near.is_some() {
+            self.bodies.hold(duration);
+        }
     }
 
     fn residual(&mut self, now: &Self::Point, r: &mut [f64]) {
-        self.system.residual(self.part, &self.at(now), r);
+        let at = self.at(now);
+        match &mut self.near {
+            Some(near) => self.system.residual_near(self.part, &at, near, r),
+            None => {
+                self.system.residual(self.part, &at, r);
+            }
+        }
     }
 
     fn factorise(&mut self) -> Result<(), Failure> {
@@ -157,8 +245,12 @@ impl Equations for Rigid<'_, '_> {
         self.system.has_potential(self.stage)
     }
 
-    fn potential(&self, now: &Self::Point) -> Option<f64> {
-        self.system.potential(self.part, &self.at(now))
+    fn potential(&mut self, now: &Self::Point) -> Option<f64> {
+        let at = self.at(now);
+        match &mut self.near {
+            Some(near) => self.system.potential_near(self.part, &at, near),
+            None => self.system.potential(self.part, &at),
+        }
     }
 
     fn rounding(&self, now: &Self::Point) -> f64 {

@@ -5,7 +5,9 @@ use super::{JointStage, JointState, Reduction};
 use crate::articulated::{Configuration, TreeKinematics};
 use crate::linalg::blocks::BLOCK;
 use crate::linalg::dense;
-use crate::newton::{self, Equations, Failure, NewtonSettings, StageStats, Workspace, moved};
+use crate::newton::{
+    self, Equations, Failure, Linearised, NewtonSettings, StageStats, Workspace, moved,
+};
 use crate::state::BodyState;
 use crate::system::{Part, Stage, System};
 use nalgebra::Matrix3;
@@ -153,7 +155,7 @@ impl Tree<'_, '_> {
 impl Equations for Tree<'_, '_> {
     type Point = ReducedPoint;
 
-    fn linearise(&mut self, now: &ReducedPoint, r: &mut [f64]) -> f64 {
+    fn linearise(&mut self, now: &ReducedPoint, r: &mut [f64]) -> Linearised {
         let at = Stage { now: &now.bodies, ..*self.stage };
         let TreeWork { links, matrix, .. } = &mut *self.work;
         let scale = self.system.residual_and_jacobian(self.part, &at, links, &mut matrix.bodies);
@@ -164,7 +166,7 @@ impl Equations for Tree<'_, '_> {
         let TreeWork { links, matrix, dense, .. } = &mut *self.work;
         let at = (&joints, self.stage.duration);
         self.reduction.matrix(&now.kinematics, at, (links, matrix), dense);
-        scale
+        Linearised { scale, potential: None }
     }
 
     fn residual(&mut self, now: &ReducedPoint, r: &mut [f64]) {
@@ -215,7 +217,7 @@ impl Equations for Tree<'_, '_> {
         self.system.has_potential(self.stage) && self.reduction.joints_have_potential(&self.joints)
     }
 
-    fn potential(&self, now: &ReducedPoint) -> Option<f64> {
+    fn potential(&mut self, now: &ReducedPoint) -> Option<f64> {
         if !self.has_potential() {
             return None;
         }

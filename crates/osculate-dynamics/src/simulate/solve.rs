@@ -112,7 +112,7 @@ impl<'a, 's> StageSolver<'a, 's> {
             work.now.clear();
             work.now.extend_from_slice(now);
             let factors = Matrix::Dense(lu, pivots);
-            let mut problem = Rigid { system, part, stage, bodies, factors };
+            let mut problem = Rigid { system, part, stage, bodies, factors, near: None };
             let found = newton::solve(&mut problem, settings, (stage.duration, true), work);
             let worst = problem.worst(work.residual()) / BLOCK;
             now.copy_from_slice(&work.now);

@@ -32,7 +32,7 @@ fn motion<T: Scalar>(slot: usize, stage: &Stage<'_, T>) -> Motion<T> {
 impl<T: Scalar> System<'_, T> {
     /// Whether contacts see velocities at the end of the stage. `StageStart` needs the positions at its start, where it asks for
     /// the field; its load is that of the stage start, so it is of first order anyway.
-    pub(super) fn has_rates(&self) -> bool {
+    pub(crate) fn has_rates(&self) -> bool {
         self.rotation == RotationUpdate::Chart
             && self.law.schedule != DissipationSchedule::StageStart
     }

@@ -15,10 +15,12 @@ mod body;
 mod chart;
 mod culling;
 mod inertia;
+mod near;
 mod pairs;
 mod pull;
 
 pub(crate) use body::Inertial;
+pub(crate) use near::Near;
 pub(crate) use pairs::{Pair, join};
 pub(crate) use pull::SystemBar;
 
@@ -210,29 +212,37 @@ impl<'s, T: Scalar> System<'s, T> {
         pair: &'a Pair<T>,
         stage: &Stage<'_, T>,
     ) -> Option<PairStage<'a, T>> {
+        let p = self.pair_anywhere(pair, stage)?;
+        let (reach, threshold) = (self.bodies[pair.a].reach, pair.params.threshold.re());
+        let near = |at: &Pullback<T>| {
+            let center = real(&at.offset) + real(&at.collider_center);
+            p.collider.may_reach(&center, reach, threshold)
+        };
+        let explicit = self.law.schedule == DissipationSchedule::StageStart;
+        (near(&p.now) || (explicit && near(&p.start))).then_some(p)
+    }
+
+    /// The pair at a stage, or `None` where there is no collider.
+    fn pair_anywhere<'a>(
+        &'a self,
+        pair: &'a Pair<T>,
+        stage: &Stage<'_, T>,
+    ) -> Option<PairStage<'a, T>> {
         let (a, b) = (&self.bodies[pair.a], &self.bodies[pair.b]);
-        let collider = b.collider.as_ref()?;
         let [slot_a, slot_b] = pair.slots;
         let pullback = |states: &[BodyState<T>]| {
             Pullback::new(&states[slot_a].pose(), &states[slot_b].pose(), b.center)
         };
-        let explicit = self.law.schedule == DissipationSchedule::StageStart;
-        let now = pullback(stage.now);
         let start =
             if self.has_rates() { self.carried_back(pair, stage) } else { pullback(stage.start) };
-        let threshold = pair.params.threshold.re();
-        let near = |p: &Pullback<T>| {
-            let center = real(&p.offset) + real(&p.collider_center);
-            collider.may_reach(&center, a.reach, threshold)
-        };
-        (near(&now) || (explicit && near(&start))).then_some(PairStage {
+        Some(PairStage {
             law: &self.law,
             params: &pair.params,
-            collider,
+            collider: b.collider.as_ref()?,
             points: &a.points,
             weights: &a.weights,
             normals: a.normals.as_deref(),
-            now,
+            now: pullback(stage.now),
             start,
             duration: stage.duration,
         })
@@ -336,7 +346,7 @@ fn in_order<T: Scalar, R: Send>(
     make: impl Fn(&Pair<T>) -> Option<R> + Send + Sync,
     mut take: impl FnMut(&Pair<T>, R),
 ) {
-    if pairs.len() < PARALLEL {
+    if pairs.len() < PARALLEL || rayon::current_num_threads() == 1 {
         for pair in pairs {
             if let Some(made) = make(pair) {
                 take(pair, made);
