@@ -1,8 +1,12 @@
-//! Piles of cubes that fall on a plane and on each other, converged to 1e-8 of the forces: how long, and how often not.
+//! Piles of cubes that fall on a plane and on each other, every step converged to 1e-8 of the forces: how long, and how often not.
 //!
 //! Cubes of 0.1 m and 0.37 kg, μ = 0.5, the model's defaults (k = 10⁹ Pa/m, ε = 5 mm, δ = 1 mm, V_f = 0.01 m/s, rule
-//! P1Q3, backward Euler), slightly turned and shifted at random. `cargo bench --bench pile [-- CUBES …]` prints time a
-//! step and a contact, iterations, stages not converged, contacts and memory; `RAYON_NUM_THREADS=1` for one thread.
+//! P1Q3, backward Euler), slightly turned and shifted at random; 5 ms steps, 2 ms from 512 cubes on.
+//!
+//! `cargo bench --bench pile [-- WORD …]` with numbers of cubes, `box` or `sdf` (grids with the default resolution), and `stage-start`, `current-geometry` or `current`
+//! as words; more than one of a kind are run in turn. One second is rolled out in two halves, where the cubes fall and collide, and where they come to rest. Printed
+//! are processor time a step (mean, and median of the steps) and a contact, Newton iterations, stages not converged, contacts and memory.
+//! `RAYON_NUM_THREADS=1` for one thread.
 
 #![allow(clippy::print_stdout, reason = "a bench prints its figures")]
 #![allow(clippy::unwrap_used, reason = "a bench stops where its scene is wrong")]
@@ -12,12 +16,12 @@ use nalgebra::Vector3;
 use osculate_contact::{ContactLaw, ContactParams, DissipationSchedule};
 use osculate_dynamics::{Body, NewtonSettings, OnFailure, Scene, Settings, Simulator, Trajectory};
 use osculate_geometry::collider::Collider;
+use osculate_geometry::grid::{GridParams, GridSdf};
 use osculate_geometry::mass::MassProperties;
 use osculate_geometry::mesh::TriangleMesh;
 use osculate_geometry::quadrature::{SurfaceSamples, TriangleRule};
 use osculate_math::{se3::Pose, so3};
 use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
-use std::time::Instant;
 
 const HALF: f64 = 0.05;
 
@@ -25,8 +29,24 @@ fn uniform(rng: &mut impl Rng, width: f64) -> f64 {
     width * (2.0 * rng.random::<f64>() - 1.0)
 }
 
+/// What the cubes' fields are.
+#[derive(Clone, Copy, Debug)]
+enum Field {
+    Box,
+    Sdf,
+}
+
+impl Field {
+    fn collider(self, mesh: &TriangleMesh) -> Collider {
+        match self {
+            Self::Box => Collider::cuboid(Vector3::zeros(), Vector3::repeat(HALF)).unwrap(),
+            Self::Sdf => Collider::grid(GridSdf::of_mesh(mesh, &GridParams::default()).unwrap()),
+        }
+    }
+}
+
 /// `n` cubes in a lattice of 0.125 × 0.125 × 0.13 m, 8 cm above a plane.
-fn scene(n: usize) -> Scene {
+fn scene(n: usize, field: Field) -> Scene {
     let contact = ContactParams { friction: 0.5, ..ContactParams::default() };
     let mut ground = Body::fixed("ground");
     ground.collider = Some(Collider::half_space(Vector3::z(), 0.0).unwrap());
@@ -35,6 +55,7 @@ fn scene(n: usize) -> Scene {
     let mass = MassProperties::cuboid(0.37, &half).unwrap();
     let mesh = TriangleMesh::cuboid(&half).unwrap();
     let samples = SurfaceSamples::from_mesh(&mesh, TriangleRule::P1Q3);
+    let collider = field.collider(&mesh);
     let mut rng = StdRng::seed_from_u64(0);
     let side = (n as f64).cbrt().round() as usize;
     let mut bodies = vec![ground];
@@ -50,13 +71,14 @@ fn scene(n: usize) -> Scene {
         cube.pose = Pose { position, rotation: so3::exp(&turn) };
         cube.contact = contact;
         cube.samples = Some(samples.clone());
-        cube.collider = Some(Collider::cuboid(Vector3::zeros(), half).unwrap());
+        cube.collider = Some(collider.clone());
         bodies.push(cube);
     }
     Scene::new(Vector3::new(0.0, 0.0, -9.81), bodies).unwrap()
 }
 
-fn run(n: usize, schedule: DissipationSchedule, step: f64, steps: usize) {
+/// Rolls out half a second three times and prints the median of what it took; returns the scene as it is then.
+fn phase(name: &str, mut scene: Scene, schedule: DissipationSchedule, step: f64) -> Scene {
     let settings = Settings {
         law: ContactLaw { schedule, ..ContactLaw::default() },
         newton: NewtonSettings {
@@ -66,61 +88,86 @@ fn run(n: usize, schedule: DissipationSchedule, step: f64, steps: usize) {
         },
         ..Settings::default()
     };
-    let simulator = Simulator::new(scene(n), settings, vec![step; steps]).unwrap();
+    let steps = (0.5 / step).round() as usize;
+    let simulator = Simulator::new(scene.clone(), settings, vec![step; steps]).unwrap();
     let parameters = simulator.parameters();
-    let begin = (Instant::now(), cpu());
     let mut trajectory = Trajectory::without_factors();
-    simulator.run_into(&parameters, &mut trajectory).unwrap();
-    let took = begin.0.elapsed().as_secs_f64();
-    let worked = cpu().zip(begin.1).map(|(now, before)| now - before);
+    let mut times: Vec<f64> = (0..3)
+        .map(|_| {
+            let begin = cpu();
+            simulator.run_into(&parameters, &mut trajectory).unwrap();
+            cpu() - begin
+        })
+        .collect();
+    times.sort_unstable_by(f64::total_cmp);
     let iterations: usize = trajectory.stats.iter().map(|s| s.iterations).sum();
     let most = trajectory.stats.iter().map(|s| s.iterations).max().unwrap();
     let touching = |k: usize| simulator.contacts(&trajectory, &parameters, k).unwrap().len();
     let contacts: usize = (0..steps).map(touching).sum();
     println!(
-        "{n:5} cubes, {schedule:?}: {:8.3} ms a step, {:5.2} iterations (most {most}), {} of {steps} steps not converged, {} contacts at the end",
-        took * 1e3 / steps as f64,
+        "  {name:8} {:9.3} ms a step, {:6.2} µs a contact, {:5.2} iterations (most {most}), {} of {steps} steps not converged, {} contacts at the end, memory {:.0} MB",
+        times[1] * 1e3 / steps as f64,
+        times[1] * 1e6 / contacts.max(1) as f64,
         iterations as f64 / steps as f64,
         trajectory.unconverged(),
         touching(steps - 1),
+        peak(),
     );
-    let per_contact = |seconds: f64| seconds * 1e6 / contacts as f64;
-    let processor = worked.map(|w| format!(", {:.2} µs of processor time", per_contact(w)));
-    println!(
-        "      {:.2} µs a contact and step{}; {contacts} contacts of all steps",
-        per_contact(took),
-        processor.unwrap_or_default()
-    );
-    if let Some(peak) = peak() {
-        println!("      peak of memory so far {peak:.0} MB");
+    for (body, y) in scene.bodies.iter_mut().zip(trajectory.path.state(steps)) {
+        if body.is_dynamic() {
+            body.pose = Pose { position: y.center, rotation: y.rotation };
+            body.velocity = y.velocity;
+            body.angular_velocity = y.angular_velocity();
+        }
     }
+    scene
 }
 
-/// Processor time of this process so far [s], where the system tells in ticks of 10 ms.
-fn cpu() -> Option<f64> {
-    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-    let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
-    let ticks = |i: usize| fields.get(i)?.parse::<f64>().ok();
-    Some((ticks(11)? + ticks(12)?) * 0.01)
+/// Processor time of this process so far \[s\]; NaN where the system does not tell.
+fn cpu() -> f64 {
+    let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let of = |path: std::path::PathBuf| {
+        let stat = std::fs::read_to_string(path.join("schedstat")).ok()?;
+        stat.split_whitespace().next()?.parse::<f64>().ok()
+    };
+    let times: Vec<f64> = tasks.map(|task| of(task.path()).unwrap_or(f64::NAN)).collect();
+    if times.is_empty() { f64::NAN } else { times.iter().sum::<f64>() * 1e-9 }
 }
 
-/// Peak of the memory of this process so far [MB], where the system tells.
-fn peak() -> Option<f64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|l| l.starts_with("VmHWM:"))?;
-    Some(line.split_whitespace().nth(1)?.parse::<f64>().ok()? * 1e-3)
+/// Peak of the memory of this process so far \[MB\]; NaN where the system does not tell.
+fn peak() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|l| l.starts_with("VmHWM:"));
+    let size = line.and_then(|l| l.split_whitespace().nth(1)?.parse::<f64>().ok());
+    size.map_or(f64::NAN, |kilobytes| kilobytes * 1e-3)
 }
 
 fn main() {
-    let asked: Vec<usize> = std::env::args().skip(1).filter_map(|x| x.parse().ok()).collect();
-    let asked = if asked.is_empty() { vec![8, 64, 216] } else { asked };
-    for n in asked {
-        let steps = if n > 300 { 60 } else { 200 };
-        run(n, DissipationSchedule::StageStart, 0.005, steps);
-        // The other rows jump where a sample leaves: some stages of a pile have no solution.
-        if n <= 8 {
-            run(n, DissipationSchedule::CurrentGeometry, 0.005, steps);
-            run(n, DissipationSchedule::Current, 0.005, steps);
+    let (mut numbers, mut fields, mut schedules) = (Vec::new(), Vec::new(), Vec::new());
+    for word in std::env::args().skip(1) {
+        match word.as_str() {
+            "box" => fields.push(Field::Box),
+            "sdf" => fields.push(Field::Sdf),
+            "stage-start" => schedules.push(DissipationSchedule::StageStart),
+            "current-geometry" => schedules.push(DissipationSchedule::CurrentGeometry),
+            "current" => schedules.push(DissipationSchedule::Current),
+            // Cargo passes --bench.
+            word => numbers.extend(word.parse::<usize>()),
+        }
+    }
+    let or = |given: Vec<usize>| if given.is_empty() { vec![8, 27, 64, 125, 216] } else { given };
+    let fields = if fields.is_empty() { vec![Field::Box] } else { fields };
+    // The other rows jump where a sample leaves: some stages of a pile have no solution.
+    let stage_start = vec![DissipationSchedule::StageStart];
+    let schedules = if schedules.is_empty() { stage_start } else { schedules };
+    for n in or(numbers) {
+        for &field in &fields {
+            for &schedule in &schedules {
+                println!("{n} cubes, {field:?}, {schedule:?}");
+                let step = if n >= 512 { 0.002 } else { 0.005 };
+                let fallen = phase("falling", scene(n, field), schedule, step);
+                phase("settled", fallen, schedule, step);
+            }
         }
     }
 }
