@@ -1,5 +1,7 @@
 //! `osculate optimize` from a file to its results.
 
+#![expect(clippy::unwrap_used, reason = "a helper of a test fails the test")]
+
 mod common;
 
 use common::{assert_refused, json, osculate, scratch, stdout, write};
