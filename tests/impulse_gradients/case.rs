@@ -102,6 +102,8 @@ impl Case {
         layout.add(&mut p, i, x);
         let settings = ImpulseSettings {
             sweeps: 6000,
+            // They are not to be wound up.
+            help_stalled: false,
             on_failure: OnFailure::Continue,
             ..*self.simulator.settings()
         };

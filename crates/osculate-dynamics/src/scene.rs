@@ -38,6 +38,8 @@ pub struct ImpulseSurface {
     pub restitution: f64,
     /// `r`, effective radius of spin friction that shares the budget of sliding \[m\], ≥ 0; the larger of two bodies acts.
     pub torsional_radius: f64,
+    /// `r_patch` \[m\], ≥ 0: where two bodies overlap by δ the effective radius is at least `√(δ r_patch)`; the larger of two bodies acts.
+    pub torsional_patch_radius: f64,
     /// Which friction rows a contact has; the larger number of two bodies acts.
     pub condim: Condim,
     /// Coefficient of spin with four or six rows \[m\], ≥ 0; the larger of two bodies acts.
@@ -48,9 +50,14 @@ pub struct ImpulseSurface {
 
 impl Default for ImpulseSurface {
     fn default() -> Self {
-        let (restitution, torsional_radius, condim) = (0.0, 0.0, Condim::Sliding);
-        let (spin_friction, rolling_friction) = (0.0, 0.0);
-        Self { restitution, torsional_radius, condim, spin_friction, rolling_friction }
+        Self {
+            restitution: 0.0,
+            torsional_radius: 0.0,
+            torsional_patch_radius: 0.0,
+            condim: Condim::Sliding,
+            spin_friction: 0.0,
+            rolling_friction: 0.0,
+        }
     }
 }
 
@@ -66,6 +73,7 @@ impl ImpulseSurface {
         }
         let lengths = [
             ("torsional_radius", self.torsional_radius),
+            ("torsional_patch_radius", self.torsional_patch_radius),
             ("spin_friction", self.spin_friction),
             ("rolling_friction", self.rolling_friction),
         ];

@@ -4,8 +4,9 @@ use super::body::RigidState;
 use super::propagation::Propagation;
 use super::row::{Row, Side, jacobian, response};
 use super::rows::{Bias, FrictionPair, Group, NormalRow, Rows, tangents};
-use super::settings::ImpulseSettings;
+use super::settings::{ImpulseSettings, Torsion};
 use super::spin::{Angular, EllipticRows, SpinRow};
+use super::surface::SurfaceRows;
 use super::system::System;
 use super::tree::{Trees, padded};
 use crate::articulated::immediate::TreeResponse;
@@ -210,7 +211,7 @@ impl Builder<'_> {
                     let law = (condim, [share, spin, roll]);
                     Angular::Elliptic(Box::new(EllipticRows::new(self, bodies, (n, &pair), law)))
                 }
-                _ => self.spin(bodies, n, share),
+                _ => self.spin(bodies, n, touch.point.gap, (share, Some(&pair))),
             };
             rows.pairs.push(pair);
         }
@@ -219,12 +220,30 @@ impl Builder<'_> {
     }
 
     /// The spin row of a region, where a surface has a torsional radius.
-    pub(crate) fn spin(&self, bodies: [usize; 2], n: &Vector3<f64>, friction: f64) -> Angular {
-        let radius = self.system.torsional_radius(bodies);
+    ///
+    /// * `gap`: smallest gap of the region \[m\].
+    /// * `pair`: its sliding rows, where it has one pair.
+    pub(crate) fn spin(
+        &self,
+        bodies: [usize; 2],
+        n: &Vector3<f64>,
+        gap: f64,
+        (friction, pair): (f64, Option<&FrictionPair>),
+    ) -> Angular {
+        let radius = self.system.spin_radius(bodies, gap);
         if radius <= 0.0 {
             return Angular::None;
         }
-        Angular::Spin(Box::new(SpinRow::new(self, bodies, n, (friction, radius))))
+        match (self.settings.torsion, pair) {
+            (Torsion::Ellipsoid, Some(pair)) => {
+                let law = (Condim::Spinning, [friction, friction * radius, 0.0]);
+                Angular::Elliptic(Box::new(EllipticRows::new(self, bodies, (n, pair), law)))
+            }
+            (Torsion::LimitSurface, Some(pair)) => {
+                Angular::Surface(Box::new(SurfaceRows::new(self, bodies, (n, pair), radius)))
+            }
+            _ => Angular::Spin(Box::new(SpinRow::new(self, bodies, n, (friction, radius)))),
+        }
     }
 }
 

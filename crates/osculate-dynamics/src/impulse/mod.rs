@@ -26,6 +26,7 @@ mod parts;
 mod patch;
 mod propagation;
 mod record;
+mod residual;
 mod row;
 mod rows;
 mod schedule;
@@ -34,7 +35,9 @@ mod settings;
 mod simulate;
 mod solve;
 mod spin;
+mod stall;
 mod stepper;
+mod surface;
 mod system;
 mod tree;
 
@@ -44,7 +47,9 @@ pub use error::ImpulseStepError;
 pub use record::{AnchorImpulse, ContactImpulse, StepRecord};
 pub use row::{jacobian, response};
 pub use rows::tangents;
-pub use settings::{ArticulatedResponse, FrictionMode, ImpulseSettings, NormalLaw, SolveMode};
+pub use settings::{
+    ArticulatedResponse, FrictionMode, ImpulseSettings, NormalLaw, SolveMode, Torsion,
+};
 pub use simulate::{ImpulseRunError, ImpulseSimulator, ImpulseTrajectory};
 pub use solve::ImpulseStats;
 pub use stepper::ImpulseStepper;

@@ -3,7 +3,8 @@
 //! ```text
 //! region   contacts of two bodies on one surface, every contact with its own normal row
 //! anchors  at the ends of the footprint's long axis, each with the disk ‖r‖ ≤ μ/#anchors Σ r_N
-//! row      u_T + β d/h,   d ← P_n [transport(d) + disp_a(p) − disp_b(p)] between the starts of two steps
+//! row      u_T + β d/h,   d ← P_n [transport(d) + disp_a(p) − disp_b(p)] between the starts of two steps,
+//!          of two anchors without what stretches their span
 //! ```
 //!
 //! Between steps a memory stays with the larger of the two bodies: a ball that rolls on the ground leaves it behind, a box on a
@@ -14,6 +15,7 @@ use super::build::{Builder, Touch};
 use super::memory::clamped;
 use super::row::Velocities;
 use super::rows::{FrictionPair, Group, Rows};
+use super::settings::Torsion;
 use super::solve::{velocity, world};
 use super::system::System;
 use nalgebra::{Vector2, Vector3};
@@ -23,7 +25,7 @@ use osculate_contact::impulse::patch::motion::midpoint;
 use osculate_contact::impulse::patch::release::AnchorState;
 use osculate_contact::impulse::patch::{
     Candidate, DisplacementField, Interpolation, Memory, Motion, PatchContact, Release, best_match,
-    carry, drift_velocity, regions,
+    carry, drift_velocity, regions, unstretched,
 };
 use std::ops::Range;
 
@@ -96,40 +98,40 @@ impl Patches {
             rows.normals.extend(members.iter().map(|&i| builder.normal(&touches[i], i)));
             let normals = first..rows.normals.len();
             let start = rows.pairs.len();
-            let places = footprint(builder, touches, &members, &surfaces);
-            let share = builder.system.friction(touches[members[0]].bodies, builder.settings);
             let bodies = touches[members[0]].bodies;
-            let angular = builder.spin(bodies, &surfaces[members[0]].normal, share);
-            let share = share / places.len().max(1) as f64;
+            let gap = members.iter().map(|&i| touches[i].point.gap).fold(f64::INFINITY, f64::min);
+            let together = builder.settings.torsion != Torsion::Linear
+                && builder.system.spin_radius(bodies, gap) > 0.0;
+            let places = footprint(builder, touches, &members, &surfaces, together);
+            let friction = builder.system.friction(bodies, builder.settings);
+            let share = friction / places.len().max(1) as f64;
+            let first = found.len();
             for place in &places {
                 let mut anchor = Anchor {
-                    bodies: touches[members[0]].bodies,
+                    bodies,
                     surface: *place,
-                    gap: members
-                        .iter()
-                        .map(|&i| touches[i].point.gap)
-                        .fold(f64::INFINITY, f64::min),
+                    gap,
                     displacement: Vector3::zeros(),
                     impulse: Vector3::zeros(),
                     load: 0.0,
                     radius: 0.0,
                     partner: None,
                     group: rows.groups.len(),
-                    pair: rows.pairs.len(),
+                    pair: start + found.len() - first,
                     released: false,
                     contacts: normals.clone(),
                     continues: None,
                 };
                 past.recall(&mut anchor, builder);
-                rows.pairs.push(pair(builder, &anchor, share));
                 found.push(anchor);
             }
-            let count = found.len();
-            if let [.., a, b] = &mut found[..]
-                && places.len() == 2
-            {
-                (a.partner, b.partner) = (Some(count - 1), Some(count - 2));
+            if let [a, b] = &mut found[first..] {
+                (a.partner, b.partner) = (Some(first + 1), Some(first));
+                unstretch(a, b);
             }
+            rows.pairs.extend(found[first..].iter().map(|a| pair(builder, a, share)));
+            let normal = &surfaces[members[0]].normal;
+            let angular = builder.spin(bodies, normal, gap, (friction, rows.pairs.get(start)));
             let pairs = start..rows.pairs.len();
             rows.push(Group { normals, pairs, angular, point: false });
         }
@@ -157,7 +159,7 @@ impl Patches {
         for anchor in &mut anchors {
             let pair = &rows.pairs[anchor.pair];
             anchor.load = rows.load(&rows.groups[anchor.group]);
-            anchor.radius = pair.share * anchor.load;
+            anchor.radius = rows.groups[anchor.group].angular.sliding_radius(pair, anchor.load);
             anchor.impulse = world(pair);
             let [s, t] = &pair.directions;
             let u: Vector2<f64> = velocity(pair, v);
@@ -272,15 +274,39 @@ fn surface(system: &System, touch: &Touch) -> PatchContact {
     }
 }
 
-/// Where the anchors of a region stand.
+/// Takes from the displacements of two anchors what no motion of their region takes back.
+fn unstretch(a: &mut Anchor, b: &mut Anchor) {
+    let Some(parts) = stretch_parts([a.continues, b.continues]) else { return };
+    let points = [a.surface.position, b.surface.position];
+    let displacements = [a.displacement, b.displacement];
+    [a.displacement, b.displacement] =
+        unstretched(&points, &displacements, &a.surface.normal, parts);
+}
+
+/// How two anchors of a region share a stretch, by what they continue: one that remembers nothing follows the other.
+pub(super) fn stretch_parts(continues: [Option<usize>; 2]) -> Option<[f64; 2]> {
+    match continues.map(|c| c.is_some()) {
+        [true, true] => Some([0.5, 0.5]),
+        [true, false] => Some([0.0, 1.0]),
+        [false, true] => Some([1.0, 0.0]),
+        [false, false] => None,
+    }
+}
+
+/// Where the anchors of a region stand; in its middle where its friction acts `together`.
 fn footprint(
     builder: &Builder<'_>,
     touches: &[Touch],
     members: &[usize],
     surfaces: &[PatchContact],
+    together: bool,
 ) -> Vec<PatchContact> {
     let seed = surfaces[members[0]];
     let points: Vec<_> = members.iter().map(|&i| touches[i].middle()).collect();
+    if together {
+        let position = points.iter().sum::<Vector3<f64>>() / points.len() as f64;
+        return vec![PatchContact { position, ..seed }];
+    }
     let found = anchors(&points, &seed.normal, seed.length, builder.settings.footprint);
     let points = found.as_ref().map_or(&[][..], Anchors::points);
     points.iter().map(|&position| PatchContact { position, ..seed }).collect()

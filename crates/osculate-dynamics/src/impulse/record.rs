@@ -1,5 +1,6 @@
 //! What a step did.
 
+use super::patch::stretch_parts;
 use super::solve::ImpulseStats;
 use nalgebra::Vector3;
 use osculate_contact::impulse::Regime;
@@ -66,6 +67,17 @@ pub struct AnchorImpulse {
     pub partner: Option<usize>,
     /// The anchor of the last step whose displacement it continues; none where that one let go.
     pub continues: Option<usize>,
+}
+
+impl StepRecord {
+    /// The first of every two anchors of one region of which one continues another, and how they share a stretch.
+    pub(crate) fn stretched(&self) -> impl Iterator<Item = (usize, [f64; 2])> {
+        let anchors = &self.anchors;
+        anchors.iter().enumerate().filter_map(|(i, anchor)| {
+            let partner = anchor.partner.filter(|&p| p > i)?;
+            Some((i, stretch_parts([anchor.continues, anchors[partner].continues])?))
+        })
+    }
 }
 
 /// Contacts of a step and what its solve took.

@@ -11,10 +11,12 @@
 
 use super::parts::{Part, Partition};
 use super::propagation::TreePass;
+use super::residual::Worst;
 use super::row::{Side, Velocities};
 use super::rows::{Group, Rows};
 use super::settings::{ImpulseSettings, SolveMode};
-use super::solve::{self, ImpulseStats, Phase, Solver, Worst};
+use super::solve::{self, ImpulseStats, Phase, Solver};
+use super::stall::Manner;
 use nalgebra::Vector3;
 use osculate_contact::impulse::ImpulseError;
 use rayon::prelude::*;
@@ -181,7 +183,7 @@ impl Schedule<'_> {
         let tolerance = settings.tolerance;
         let contacts = self.parts.iter().map(|p| p.rows.normals.len()).sum();
         let mut stats = ImpulseStats { tolerance, contacts, ..Default::default() };
-        let solver = Solver { settings, phase: Phase::Position };
+        let solver = Solver { settings, phase: Phase::Position, manner: Manner::WHOLE };
         while stats.sweeps < settings.sweeps {
             let change = self.sweep(&solver)?;
             stats.sweeps += 1;
@@ -199,7 +201,7 @@ impl Schedule<'_> {
     }
 
     fn settle(&mut self, settings: &ImpulseSettings) -> Result<(), ImpulseError> {
-        let solver = Solver { settings, phase: Phase::Velocity };
+        let solver = Solver { settings, phase: Phase::Velocity, manner: Manner::WHOLE };
         for _ in 0..settings.velocity_sweeps {
             if self.sweep(&solver)? <= 0.0 {
                 break;

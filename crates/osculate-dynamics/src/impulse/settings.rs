@@ -21,6 +21,18 @@ pub enum FrictionMode {
     BisectionDesaxce,
 }
 
+/// How spin about the normal shares the friction of a region with sliding, where a surface has a torsional radius.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Torsion {
+    /// `|τ| ≤ r (μ N − S)`: what sliding leaves. None while it slides fully.
+    #[default]
+    Linear,
+    /// `‖r_T‖² + τ²/r² ≤ (μ N)²`.
+    Ellipsoid,
+    /// The limit surface of a uniformly loaded disk of radius `3/2 r`.
+    LimitSurface,
+}
+
 /// What holds two bodies apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NormalLaw {
@@ -97,6 +109,8 @@ pub struct ImpulseSettings {
     pub solve_mode: SolveMode,
     /// How contacts move a tree.
     pub articulated_response: ArticulatedResponse,
+    /// Whether sweeps that stall are helped: by leaps, shorter steps and exact cones. Plain sweeps only, if not.
+    pub help_stalled: bool,
     /// Sweeps without overlap correction after the positions are known.
     pub velocity_sweeps: usize,
     /// What holds two bodies apart.
@@ -107,6 +121,8 @@ pub struct ImpulseSettings {
     pub anchor_beta: f64,
     /// Where the anchors of a footprint without a long axis stand.
     pub footprint: IsotropicFootprint,
+    /// How spin shares the friction of a region with sliding.
+    pub torsion: Torsion,
     /// How the coefficients of two bodies become one.
     pub combine: FrictionCombine,
     /// Every friction coefficient is multiplied by it \[–\], ≥ 0.
@@ -129,11 +145,13 @@ impl Default for ImpulseSettings {
             relaxation: 1.0,
             solve_mode: SolveMode::default(),
             articulated_response: ArticulatedResponse::default(),
+            help_stalled: true,
             velocity_sweeps: 0,
             normal: NormalLaw::Rigid(Rigid::default()),
             warm_start: 1.0,
             anchor_beta: 0.2,
             footprint: IsotropicFootprint::default(),
+            torsion: Torsion::default(),
             combine: FrictionCombine::GeometricMean,
             friction_scale: 1.0,
             restitution_threshold: 0.5,

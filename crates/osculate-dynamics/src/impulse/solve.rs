@@ -13,10 +13,12 @@
 //! |r − max(0, r − (u + b + γ r)/(W + γ))| (W + γ)       ‖x − P_ρ(x − u/τ)‖ τ,   τ = tr A
 //! ```
 
+use super::residual::friction_residual;
 use super::row::Velocities;
 use super::rows::{Bias, FrictionPair, Group, NormalRow, Rows};
 use super::settings::{FrictionMode, ImpulseSettings};
 use super::spin::Angular;
+use super::stall::{Manner, Pace, State, Watch};
 use nalgebra::{Matrix3, Vector2, Vector3};
 use osculate_contact::impulse::bisection::Bisection;
 use osculate_contact::impulse::{ImpulseError, Regime, cone::Cone, disk};
@@ -69,7 +71,12 @@ pub(crate) fn solve(
     if rows.normals.is_empty() && rows.joints.is_empty() {
         return Ok(ImpulseStats { converged: true, stationary: true, ..stats });
     }
-    let solver = Solver { settings, phase: Phase::Position };
+    let mut solver = Solver { settings, phase: Phase::Position, manner: Manner::WHOLE };
+    // The counter-examples converge to what is not Coulomb's law: their residual stays.
+    let exact =
+        matches!(settings.friction_mode, FrictionMode::FixedNormal | FrictionMode::CoulombNewton);
+    let watched = settings.help_stalled && exact;
+    let mut watch = Watch::new(tolerance, settings.sweeps);
     while stats.sweeps < settings.sweeps {
         let change = solver.sweep(rows, v)?;
         stats.sweeps += 1;
@@ -79,8 +86,28 @@ pub(crate) fn solve(
         {
             break;
         }
+        if watched && watch.is_due(stats.sweeps) {
+            let size = solver.residual(rows, v).size;
+            let pace = watch.pace(stats.sweeps, size);
+            let left = settings.sweeps - stats.sweeps;
+            if pace != Pace::Falls && watch.may_leap(size) {
+                let (done, landed) = solver.leap((rows, v), size, left)?;
+                stats.sweeps += done;
+                if let Some(state) = landed {
+                    watch.landed(stats.sweeps, size, state);
+                    continue;
+                }
+            }
+            let size = solver.residual(rows, v).size;
+            solver.manner = watch.next(stats.sweeps, pace, State::of(rows, v, size));
+        }
     }
-    let worst = solver.residual(rows, v);
+    let mut worst = solver.residual(rows, v);
+    let solved = worst.size <= tolerance * scale;
+    if !solved && watch.restore(worst.size, rows, v) {
+        worst = solver.residual(rows, v);
+        stats.stationary = false;
+    }
     (stats.worst, stats.worst_tree) = (worst.contact, worst.tree);
     stats.residual = if scale > 0.0 { worst.size / scale } else { worst.size };
     stats.converged = stats.residual <= tolerance;
@@ -96,7 +123,7 @@ pub(crate) fn settle(
     v: &mut Velocities,
     settings: &ImpulseSettings,
 ) -> Result<(), ImpulseError> {
-    let solver = Solver { settings, phase: Phase::Velocity };
+    let solver = Solver { settings, phase: Phase::Velocity, manner: Manner::WHOLE };
     for _ in 0..settings.velocity_sweeps {
         if solver.sweep(rows, v)? <= 0.0 {
             break;
@@ -126,18 +153,11 @@ pub(super) fn slip(pair: &FrictionPair, v: &Velocities) -> Vector2<f64> {
     velocity(pair, v) + pair.bias
 }
 
-/// The largest natural residual.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Worst {
-    /// Its size \[m/s or rad/s\].
-    pub(super) size: f64,
-    pub(super) contact: usize,
-    pub(super) tree: Option<usize>,
-}
-
+/// How a sweep is done.
 pub(super) struct Solver<'a> {
     pub(super) settings: &'a ImpulseSettings,
     pub(super) phase: Phase,
+    pub(super) manner: Manner,
 }
 
 impl Solver<'_> {
@@ -148,8 +168,15 @@ impl Solver<'_> {
         for group in groups.iter_mut() {
             if self.is_coupled(group) {
                 let (i, j) = (group.normals.start, group.pairs.start);
-                change = change.max(self.coupled(&mut normals[i], &mut pairs[j], v)?);
-                continue;
+                match self.coupled(&mut normals[i], &mut pairs[j], v) {
+                    Ok(step) => {
+                        change = change.max(step);
+                        continue;
+                    }
+                    // Only a try: row by row it can be done.
+                    Err(_) if self.settings.friction_mode == FrictionMode::FixedNormal => {}
+                    Err(error) => return Err(error),
+                }
             }
             let mut load = 0.0;
             for normal in &mut normals[group.normals.clone()] {
@@ -157,15 +184,16 @@ impl Solver<'_> {
                 load += normal.impulse;
             }
             let pairs = &mut pairs[group.pairs.clone()];
-            if let (Angular::Elliptic(rows), [pair]) = (&mut group.angular, &mut pairs[..]) {
-                change = change.max(rows.sweep(load, pair, v)?);
+            let part = self.manner.part;
+            if let Some(step) = group.angular.sweep_with((load, part), pairs, v)? {
+                change = change.max(step);
                 continue;
             }
             for pair in pairs.iter_mut() {
                 change = change.max(self.friction(pair, load, v)?);
             }
             if let Angular::Spin(spin) = &mut group.angular {
-                change = change.max(spin.sweep(load, pairs, v));
+                change = change.max(spin.sweep((load, part), pairs, v));
             }
         }
         for joints in joints {
@@ -177,7 +205,16 @@ impl Solver<'_> {
     /// Whether the impulses of a group are found together: of one contact without angular rows.
     fn is_coupled(&self, group: &Group) -> bool {
         let plain = matches!(group.angular, Angular::None) && group.pairs.len() == 1;
-        self.settings.friction_mode != FrictionMode::FixedNormal && group.point && plain
+        let together = match self.settings.friction_mode {
+            FrictionMode::FixedNormal => self.manner.together && group.normals.len() == 1,
+            _ => group.point,
+        };
+        together && plain
+    }
+
+    /// `ω` \[–\].
+    fn relaxation(&self) -> f64 {
+        self.settings.relaxation * self.manner.part
     }
 
     fn bias(&self, normal: &NormalRow) -> f64 {
@@ -195,7 +232,7 @@ impl Solver<'_> {
     }
 
     /// Natural residual of a normal row \[m/s\].
-    fn normal_step(&self, normal: &NormalRow, v: &Velocities) -> f64 {
+    pub(super) fn normal_step(&self, normal: &NormalRow, v: &Velocities) -> f64 {
         let whole = normal.weight + normal.compliance;
         let aim = (normal.impulse - self.normal_residual(normal, v) / whole).max(0.0);
         (normal.impulse - aim).abs() * whole
@@ -205,7 +242,7 @@ impl Solver<'_> {
         let whole = normal.weight + normal.compliance;
         let residual = self.normal_residual(normal, v);
         let old = normal.impulse;
-        normal.impulse = (old - self.settings.relaxation * residual / whole).max(0.0);
+        normal.impulse = (old - self.relaxation() * residual / whole).max(0.0);
         let step = normal.impulse - old;
         normal.row.apply(step, v);
         step.abs() * whole
@@ -260,6 +297,9 @@ impl Solver<'_> {
             FrictionMode::Bisection => Bisection::Plain.solve(&cone, &old)?.impulse,
             FrictionMode::BisectionDesaxce => Bisection::DeSaxce.solve(&cone, &old)?.impulse,
         };
+        // The cone is convex: between two impulses in it there are others.
+        let part = self.manner.part;
+        let new = if part < 1.0 { old + (new - old) * part } else { new };
         let step = new - old;
         (normal.impulse, pair.impulse) = (new.x, Vector2::new(new.y, new.z));
         normal.row.apply(step.x, v);
@@ -283,7 +323,7 @@ impl Solver<'_> {
 
     /// Part of the way to a new impulse, or beyond it, inside the disk; the new one bit by bit without relaxation.
     fn relaxed(&self, old: &Vector2<f64>, new: &Vector2<f64>, radius: f64) -> Vector2<f64> {
-        let beyond = self.settings.relaxation - 1.0;
+        let beyond = self.relaxation() - 1.0;
         if beyond.abs() <= 0.0 {
             return *new;
         }
@@ -291,61 +331,12 @@ impl Solver<'_> {
         let size = x.norm();
         if size > radius { x * (radius / size) } else { x }
     }
-
-    /// Natural residual, and where it is largest.
-    pub(super) fn residual(&self, rows: &Rows, v: &Velocities) -> Worst {
-        let mut worst = Worst::default();
-        let mut see = |size: f64, contact: usize| {
-            // A NaN is the worst of all.
-            if size > worst.size || size.is_nan() {
-                worst = Worst { size, contact, tree: None };
-            }
-        };
-        for group in &rows.groups {
-            let load = rows.load(group);
-            for normal in &rows.normals[group.normals.clone()] {
-                see(self.normal_step(normal, v), normal.contact);
-            }
-            let contact = rows.normals.get(group.normals.start).map_or(0, |n| n.contact);
-            let pairs = &rows.pairs[group.pairs.clone()];
-            if let (Angular::Elliptic(rows), [pair]) = (&group.angular, pairs) {
-                see(rows.residual(load, pair, v), contact);
-                continue;
-            }
-            for pair in pairs {
-                see(friction_residual(pair, load, v), contact);
-            }
-            if let Angular::Spin(spin) = &group.angular {
-                see(spin.residual(load, pairs, v), contact);
-            }
-        }
-        for joints in &rows.joints {
-            let size = joints.residual(v);
-            if size > worst.size || size.is_nan() {
-                worst = Worst { size, tree: Some(joints.tree), ..worst };
-            }
-        }
-        worst
-    }
-}
-
-fn friction_residual(pair: &FrictionPair, load: f64, v: &Velocities) -> f64 {
-    let tau = pair.block.trace();
-    if tau <= 0.0 {
-        return 0.0;
-    }
-    let radius = pair.share * load;
-    let mut aim = pair.impulse - slip(pair, v) / tau;
-    let size = aim.norm();
-    if size > radius {
-        aim *= radius / size;
-    }
-    (pair.impulse - aim).norm() * tau
 }
 
 /// What a pair does at the end of a solve: on the circle and against a slip that is not rounding, or inside.
-pub(crate) fn regime(pair: &FrictionPair, load: f64, v: &Velocities) -> Regime {
-    let radius = pair.share * load;
+///
+/// * `radius`: of its circle \[N s\].
+pub(crate) fn regime(pair: &FrictionPair, radius: f64, v: &Velocities) -> Regime {
     let (size, u) = (pair.impulse.norm(), slip(pair, v));
     let rounding = 1e-9 * pair.block.trace() * radius;
     if radius <= 0.0 {

@@ -1,17 +1,19 @@
 //! Spin and rolling: angular rows that share a load with sliding.
 //!
 //! ```text
-//! spin      |τ_n| ≤ r (μ N − S)₊,  N = Σ r_N,  S = Σ ‖r_T‖;  where S > μ N the r_T are scaled by μN/S first
-//! condim 4  Σ over (slide, slide, spin) fᵢ²/μᵢ² ≤ N²          condim 6: and two rolling rows
+//! linear         |τ_n| ≤ r (μ N − S)₊,  N = Σ r_N,  S = Σ ‖r_T‖;  where S > μ N the r_T are scaled by μN/S first
+//! ellipsoid      ‖r_T‖²/μ² + τ²/(μ r)² ≤ N²                limit surface: that of a disk, see surface
+//! condim 4       Σ over (slide, slide, spin) fᵢ²/μᵢ² ≤ N²   condim 6: and two rolling rows
 //! ```
 //!
-//! The first needs a radius (an effective footprint, `2R/3` of a loaded disk) and acts on a whole region; the second has coefficients
-//! of its own and acts at one contact.
+//! The first three need a radius (an effective footprint, `2R/3` of a loaded disk) and act on a whole region; the last has coefficients
+//! of its own and acts at one contact. All but the linear budget act at one place.
 
 use super::build::Builder;
 use super::row::{Row, Velocities};
 use super::rows::FrictionPair;
 use super::solve::{ROUNDING, slip};
+use super::surface::SurfaceRows;
 use nalgebra::{SMatrix, SVector, Vector3};
 use osculate_contact::impulse::torsion::{LinearBudget, update_spin};
 use osculate_contact::impulse::{Condim, Ellipsoid, ImpulseError};
@@ -53,6 +55,8 @@ pub(crate) enum Angular {
     Spin(Box<SpinRow>),
     /// Spin and rolling on one ellipsoid with sliding.
     Elliptic(Box<EllipticRows>),
+    /// Spin on the limit surface of a disk with sliding.
+    Surface(Box<SurfaceRows>),
 }
 
 impl Angular {
@@ -65,6 +69,7 @@ impl Angular {
                 let [n, s, t] = &e.directions;
                 n * e.impulse.x + s * e.impulse.y + t * e.impulse.z
             }
+            Self::Surface(s) => s.normal * s.impulse,
         }
     }
 
@@ -73,6 +78,7 @@ impl Angular {
         match self {
             Self::None => {}
             Self::Spin(s) => s.impulse = s.normal.dot(impulse),
+            Self::Surface(s) => s.impulse = s.normal.dot(impulse),
             Self::Elliptic(e) => {
                 let rolls = e.coefficients[3] > 0.0;
                 let [n, s, t] = e.directions.map(|d| d.dot(impulse));
@@ -86,6 +92,7 @@ impl Angular {
         match self {
             Self::None => &mut [],
             Self::Spin(s) => std::slice::from_mut(&mut s.row),
+            Self::Surface(s) => s.rows_mut(),
             Self::Elliptic(e) => &mut e.rows,
         }
     }
@@ -95,6 +102,7 @@ impl Angular {
         match self {
             Self::None => {}
             Self::Spin(s) => see(&s.row, s.impulse),
+            Self::Surface(s) => s.each(see),
             Self::Elliptic(e) => e.rows.iter().zip(e.impulse.iter()).for_each(|(r, x)| see(r, *x)),
         }
     }
@@ -102,6 +110,51 @@ impl Angular {
     /// `v ← v + M⁻¹Jᵀ r` of its rows.
     pub(crate) fn apply(&self, v: &mut Velocities) {
         self.each(|row, impulse| row.apply(impulse, v));
+    }
+}
+
+impl Angular {
+    /// Largest sliding impulse of a pair beside what spins and rolls \[N s\].
+    pub(crate) fn sliding_radius(&self, pair: &FrictionPair, load: f64) -> f64 {
+        let budget = pair.share * load;
+        match self {
+            Self::None | Self::Spin(_) => budget,
+            Self::Elliptic(e) => e.coefficients[0] * e.left(load),
+            Self::Surface(s) => s.sliding_radius(budget),
+        }
+    }
+
+    /// One sweep of the rows of a group that has one pair, where they are found together with it: `None` where they are not.
+    ///
+    /// * `part`: of the way to go \[–\].
+    ///
+    /// # Errors
+    /// Where the law refuses its input.
+    pub(crate) fn sweep_with(
+        &mut self,
+        (load, part): (f64, f64),
+        pairs: &mut [FrictionPair],
+        v: &mut Velocities,
+    ) -> Result<Option<f64>, ImpulseError> {
+        match (self, pairs) {
+            (Self::Elliptic(rows), [pair]) => rows.sweep((load, part), pair, v).map(Some),
+            (Self::Surface(rows), [pair]) => rows.sweep((load, part), pair, v).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// The residual of such rows \[m/s\].
+    pub(crate) fn residual_with(
+        &self,
+        load: f64,
+        pairs: &[FrictionPair],
+        v: &Velocities,
+    ) -> Option<f64> {
+        match (self, pairs) {
+            (Self::Elliptic(rows), [pair]) => Some(rows.residual(load, pair, v)),
+            (Self::Surface(rows), [pair]) => Some(rows.residual(load, pair, v)),
+            _ => None,
+        }
     }
 }
 
@@ -125,7 +178,7 @@ impl SpinRow {
     /// One sweep: what sliding has too much goes, then spin takes what is left; the change of velocity \[m/s\].
     pub(crate) fn sweep(
         &mut self,
-        load: f64,
+        (load, part): (f64, f64),
         pairs: &mut [FrictionPair],
         v: &mut Velocities,
     ) -> f64 {
@@ -140,7 +193,7 @@ impl SpinRow {
                 change = change.max((pair.block * step).norm());
             }
         }
-        let new = self.aim(budget.spin_bound, v);
+        let new = between(self.impulse, self.aim(budget.spin_bound, v), part);
         let step = new - self.impulse;
         self.impulse = new;
         self.row.apply(step, v);
@@ -190,14 +243,15 @@ impl EllipticRows {
     /// One sweep of sliding, spin and rolling together; the change of velocity \[m/s\].
     pub(crate) fn sweep(
         &mut self,
-        load: f64,
+        (load, part): (f64, f64),
         pair: &mut FrictionPair,
         v: &mut Velocities,
     ) -> Result<f64, ImpulseError> {
         let old = self.impulses(pair);
         let drive = self.block * old - self.slip(pair, v);
         let law = Ellipsoid { block: self.block, drive, coefficients: self.coefficients, load };
-        let step = law.solve(&old)?.impulse - old;
+        let whole = law.solve(&old)?.impulse - old;
+        let step = if part < 1.0 { whole * part } else { whole };
         pair.impulse += nalgebra::Vector2::new(step[0], step[1]);
         self.impulse += Vector3::new(step[2], step[3], step[4]);
         let rows = [&pair.rows[0], &pair.rows[1], &self.rows[0], &self.rows[1], &self.rows[2]];
@@ -205,6 +259,15 @@ impl EllipticRows {
             row.apply(*step, v);
         }
         Ok((self.block * step).component_mul(&self.coefficients).norm())
+    }
+
+    /// What spin and rolling leave of a load to sliding \[N s\].
+    fn left(&self, load: f64) -> f64 {
+        let used = |i: usize| {
+            let (f, mu) = (self.impulse[i], self.coefficients[i + 2]);
+            if mu > 0.0 { (f / mu) * (f / mu) } else { 0.0 }
+        };
+        (load * load - (0..3).map(used).sum::<f64>()).max(0.0).sqrt()
     }
 
     /// Natural residual in scaled rows \[m/s\].
@@ -224,4 +287,9 @@ impl EllipticRows {
         }
         (y - aim).norm() * tau
     }
+}
+
+/// Part of the way from one number to another; the other bit by bit where it is the whole way.
+fn between(old: f64, new: f64, part: f64) -> f64 {
+    if part < 1.0 { old + (new - old) * part } else { new }
 }

@@ -304,7 +304,8 @@ impl ImpulseStepper {
         let contacts = self.rows.groups.iter().enumerate().flat_map(|(index, group)| {
             let pair = self.rows.pairs[group.pairs.clone()].first().filter(|_| group.point);
             let friction = pair.map_or_else(Vector3::zeros, world);
-            let regime = pair.map(|p| regime(p, self.rows.load(group), v));
+            let radius = |p| group.angular.sliding_radius(p, self.rows.load(group));
+            let regime = pair.map(|p| regime(p, radius(p), v));
             let angular = group.angular.world();
             self.rows.normals[group.normals.clone()].iter().map(move |normal| {
                 let touch = &self.touches[normal.contact];
@@ -329,7 +330,7 @@ impl ImpulseStepper {
             impulse: a.impulse,
             load: a.load,
             radius: a.radius,
-            regime: regime(&self.rows.pairs[a.pair], a.load, v),
+            regime: regime(&self.rows.pairs[a.pair], a.radius, v),
             group: a.group,
             spin: self.rows.groups[a.group].angular.world(),
             released: a.released,

@@ -5,6 +5,7 @@ use super::settings::ImpulseSettings;
 use crate::{BodyKind, ImpulseSurface, Parameters, Scene, SceneError};
 use nalgebra::{Matrix3, Vector3};
 use osculate_contact::impulse::Condim;
+use osculate_contact::impulse::torsion::effective_radius;
 use osculate_geometry::filter::ContactFilter;
 use osculate_geometry::manifold::ContactShape;
 use osculate_math::{se3::Pose, so3};
@@ -178,6 +179,12 @@ impl System {
     pub(crate) fn torsional_radius(&self, [a, b]: [usize; 2]) -> f64 {
         let radius = |i: usize| self.items[i].surface.torsional_radius;
         radius(a).max(radius(b))
+    }
+
+    /// The same where they overlap \[m\], after PhysX's rule.
+    pub(crate) fn spin_radius(&self, bodies: [usize; 2], gap: f64) -> f64 {
+        let patch = bodies.map(|i| self.items[i].surface.torsional_patch_radius);
+        effective_radius(self.torsional_radius(bodies), patch[0].max(patch[1]), gap)
     }
 
     /// Friction rows of a pair and its coefficients of spin and rolling \[m\]: the larger of each.

@@ -1,16 +1,14 @@
 //! A disk slides and spins to a stop under three laws of one budget.
-//!
-//! The stepper has the linear budget and the ellipsoid. The limit surface is a law without a row in the stepper: here it moves the
-//! three velocities of one disk, each step as implicit as those of the stepper.
 
 use super::spin::disk;
 use super::{Limit, Mode, on_ground, roll, steps, stride};
 use crate::CliError;
-use crate::validate::scenes::{G, root};
+use crate::validate::scenes::root;
 use crate::validate::{Check, Findings};
-use nalgebra::{Matrix3, Vector3};
-use osculate_contact::impulse::torsion::{DiskPatch, uniform_disk_radius};
-use osculate_contact::impulse::{Condim, limit_surface};
+use nalgebra::Vector3;
+use osculate_contact::impulse::limit_surface;
+use osculate_contact::impulse::torsion::uniform_disk_radius;
+use osculate_dynamics::impulse::{ImpulseSettings, Torsion};
 use osculate_plot::{Axis, LineFigure, Series};
 use serde::Deserialize;
 
@@ -28,25 +26,12 @@ pub(super) struct Slide {
     duration: f64,
 }
 
-/// What couples sliding and spin.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Budget {
-    LimitSurface,
-    Ellipsoid,
-    Linear,
-}
-
-impl Budget {
-    const ALL: [Self; 3] = [Self::LimitSurface, Self::Ellipsoid, Self::Linear];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::LimitSurface => "limit surface",
-            Self::Ellipsoid => "ellipsoid (condim 4)",
-            Self::Linear => "linear budget",
-        }
-    }
-}
+/// What couples sliding and spin, and its name.
+const LAWS: [(Torsion, &str); 3] = [
+    (Torsion::LimitSurface, "limit surface"),
+    (Torsion::Ellipsoid, "ellipsoid"),
+    (Torsion::Linear, "linear budget"),
+];
 
 /// `[v, R ω]` after each step, until one of them is late.
 type Motion = Vec<[f64; 2]>;
@@ -70,15 +55,15 @@ pub(super) fn run(limit: &Limit, findings: &mut Findings) -> Result<(), CliError
         5e-4,
     ));
     let mut series = Vec::new();
-    for (place, budget) in Budget::ALL.into_iter().enumerate() {
+    for (place, (law, law_name)) in LAWS.into_iter().enumerate() {
         for (which, &ratio) in slide.ratios.iter().enumerate() {
-            let motion = limit.slid(budget, ratio)?;
-            let what = format!("slide and spin from ε = {ratio}, {}", budget.name());
-            findings.checks.push(judge(&what, budget, &motion, (slide, allowed)));
+            let motion = limit.slid(law, ratio)?;
+            let what = format!("slide and spin from ε = {ratio}, {law_name}");
+            findings.checks.push(judge(&what, law, &motion, (slide, allowed)));
             let every = stride(motion.len(), 300);
             let points = motion.iter().step_by(every).chain(motion.last());
             let (x, y) = points.map(|[v, w]| (v / slide.speed, v / w)).unzip();
-            let name = format!("{} from ε = {ratio}", budget.name());
+            let name = format!("{law_name} from ε = {ratio}");
             series.push(Series::line(name, x, y).coloured(place + 7 * usize::from(which > 0)));
         }
     }
@@ -94,10 +79,10 @@ pub(super) fn run(limit: &Limit, findings: &mut Findings) -> Result<(), CliError
     Ok(())
 }
 
-/// What the law of a budget says about the end of a motion.
+/// What a law says about the end of a motion.
 fn judge(
     what: &str,
-    budget: Budget,
+    law: Torsion,
     motion: &[[f64; 2]],
     (slide, allowed): (&Slide, &super::Tolerances),
 ) -> Check {
@@ -106,21 +91,21 @@ fn judge(
         [start, .., end] => (*start, *end),
         _ => (nothing, nothing),
     };
-    match budget {
-        Budget::LimitSurface => Check::absolute(
+    match law {
+        Torsion::LimitSurface => Check::absolute(
             format!("{what}: ε at {} of the speed", slide.late),
             "",
             [end[0] / end[1], FIXED_POINT],
             allowed.ratio,
         ),
         // I/(m r²) = (1/2)/(4/9).
-        Budget::Ellipsoid => Check::absolute(
+        Torsion::Ellipsoid => Check::absolute(
             format!("{what}: d ln v/d ln ω, of this law"),
             "",
             [(end[0] / start[0]).ln() / (end[1] / start[1]).ln(), 9.0 / 8.0],
             allowed.exponent,
         ),
-        Budget::Linear => Check::absolute(
+        Torsion::Linear => Check::absolute(
             format!("{what}: part of the spin lost while it slides, of this law"),
             "",
             [1.0 - end[1] / start[1], 0.0],
@@ -130,42 +115,18 @@ fn judge(
 }
 
 impl Limit {
-    fn slid(&self, budget: Budget, ratio: f64) -> Result<Motion, CliError> {
+    fn slid(&self, law: Torsion, ratio: f64) -> Result<Motion, CliError> {
         let (slide, radius) = (&self.slide, self.spin.radius);
         let start = [slide.speed, slide.speed / ratio];
         let late = start.map(|x| x * slide.late);
         let count = steps(slide.duration, slide.dt)?;
         let mut motion = vec![start];
-        if budget == Budget::LimitSurface {
-            let inertia = 0.5 * self.mass * radius * radius;
-            let inverse = Vector3::new(1.0 / self.mass, 1.0 / self.mass, 1.0 / inertia);
-            let mut patch = DiskPatch {
-                block: Matrix3::from_diagonal(&inverse),
-                velocity: Vector3::new(start[0], 0.0, start[1] / radius),
-                budget: slide.friction * self.mass * G * slide.dt,
-                radius,
-            };
-            for _ in 0..count {
-                patch.velocity = patch.solve()?.slip;
-                let now = [patch.velocity.x, patch.velocity.z * radius];
-                if now[0] < late[0] || now[1] < late[1] {
-                    break;
-                }
-                motion.push(now);
-            }
-            return Ok(motion);
-        }
         let mut body = disk(self.mass, radius, slide.friction)?;
-        if budget == Budget::Linear {
-            body.impulse.torsional_radius = uniform_disk_radius(radius);
-        } else {
-            body.impulse.condim = Condim::Spinning;
-            body.impulse.spin_friction = slide.friction * uniform_disk_radius(radius);
-        }
+        body.impulse.torsional_radius = uniform_disk_radius(radius);
         body.velocity.x = start[0];
         body.angular_velocity.z = start[1] / radius;
         let scene = on_ground(body, slide.friction)?;
-        let settings = Mode::Points.warm(1000, 1e-12);
+        let settings = ImpulseSettings { torsion: law, ..Mode::Points.warm(1000, 1e-12) };
         roll(&scene, settings, &[], (slide.dt, count), |state, _| {
             let now = [state.velocity.x, state.angular_velocity.z * radius];
             let goes_on = now[0] >= late[0] && now[1] >= late[1];

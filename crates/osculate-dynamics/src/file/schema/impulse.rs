@@ -2,11 +2,11 @@
 
 use super::names::{
     ArticulatedResponseName, CombineName, FootprintName, FrictionModeName, GyroscopicName,
-    SolveModeName,
+    SolveModeName, TorsionName,
 };
 use crate::ImpulseSurface;
 use crate::impulse::{
-    ArticulatedResponse, FrictionMode, Gyroscopic, ImpulseSettings, NormalLaw, SolveMode,
+    ArticulatedResponse, FrictionMode, Gyroscopic, ImpulseSettings, NormalLaw, SolveMode, Torsion,
 };
 use osculate_contact::impulse::normal::{Rigid, SpringDamper};
 use osculate_contact::impulse::patch::IsotropicFootprint;
@@ -43,6 +43,8 @@ pub struct Impulse {
     /// How contacts move a tree.
     #[serde(with = "ArticulatedResponseName")]
     pub articulated_contact_response: ArticulatedResponse,
+    /// Whether sweeps that stall are helped.
+    pub help_stalled: bool,
     /// Sweeps without overlap correction after the positions are known.
     pub velocity_sweeps: usize,
     /// Part of an overlap removed in a step \[–\], 0 to 1.
@@ -69,6 +71,9 @@ pub struct Impulse {
     /// Where the anchors of a footprint without a long axis stand.
     #[serde(with = "FootprintName")]
     pub footprint: IsotropicFootprint,
+    /// How spin shares the friction of a region with sliding.
+    #[serde(with = "TorsionName")]
+    pub torsion: Torsion,
     /// How the coefficients of two actors become one.
     #[serde(with = "CombineName")]
     pub combine: FrictionCombine,
@@ -94,6 +99,7 @@ impl Default for Impulse {
             relaxation: s.relaxation,
             solve_mode: s.solve_mode,
             articulated_contact_response: s.articulated_response,
+            help_stalled: s.help_stalled,
             velocity_sweeps: s.velocity_sweeps,
             erp: r.correction,
             slop: r.slop,
@@ -105,6 +111,7 @@ impl Default for Impulse {
             warm_start: s.warm_start,
             anchor_beta: s.anchor_beta,
             footprint: s.footprint,
+            torsion: s.torsion,
             combine: s.combine,
             friction_scale: s.friction_scale,
             restitution_threshold: s.restitution_threshold,
@@ -136,11 +143,13 @@ impl From<&Impulse> for ImpulseSettings {
             relaxation: i.relaxation,
             solve_mode: i.solve_mode,
             articulated_response: i.articulated_contact_response,
+            help_stalled: i.help_stalled,
             velocity_sweeps: i.velocity_sweeps,
             normal,
             warm_start: i.warm_start,
             anchor_beta: i.anchor_beta,
             footprint: i.footprint,
+            torsion: i.torsion,
             combine: i.combine,
             friction_scale: i.friction_scale,
             restitution_threshold: i.restitution_threshold,
@@ -159,6 +168,8 @@ pub struct ActorImpulse {
     pub restitution: f64,
     /// Effective radius of spin friction \[m\], ≥ 0.
     pub torsional_radius: f64,
+    /// Radius of the cap that an overlap makes a torsional radius of \[m\], ≥ 0.
+    pub torsional_patch_radius: f64,
     /// Friction rows of a contact: 1, 3, 4 or 6.
     pub condim: u8,
     /// Coefficient of spin with `condim` 4 and 6 \[m\], ≥ 0.
@@ -172,6 +183,7 @@ impl Default for ActorImpulse {
         Self {
             restitution: 0.0,
             torsional_radius: 0.0,
+            torsional_patch_radius: 0.0,
             condim: 3,
             spin_friction: 0.0,
             rolling_friction: 0.0,
@@ -186,6 +198,7 @@ impl TryFrom<&ActorImpulse> for ImpulseSurface {
         Ok(Self {
             restitution: a.restitution,
             torsional_radius: a.torsional_radius,
+            torsional_patch_radius: a.torsional_patch_radius,
             condim: Condim::try_from(a.condim)?,
             spin_friction: a.spin_friction,
             rolling_friction: a.rolling_friction,

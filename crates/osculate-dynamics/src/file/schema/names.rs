@@ -1,6 +1,6 @@
 //! Names in files of the choices that other modules define.
 
-use crate::impulse::{ArticulatedResponse, FrictionMode, Gyroscopic, SolveMode};
+use crate::impulse::{ArticulatedResponse, FrictionMode, Gyroscopic, SolveMode, Torsion};
 use crate::{InitialRate, Method, OnFailure, RotationUpdate};
 use osculate_contact::impulse::FrictionCombine;
 use osculate_contact::impulse::patch::IsotropicFootprint;
@@ -69,6 +69,14 @@ pub(super) enum ArticulatedResponseName {
 pub(super) enum FootprintName {
     Edges,
     Corners,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Torsion", rename_all = "kebab-case")]
+pub(super) enum TorsionName {
+    Linear,
+    Ellipsoid,
+    LimitSurface,
 }
 
 #[derive(Serialize, Deserialize)]

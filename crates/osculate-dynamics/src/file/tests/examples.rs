@@ -47,10 +47,6 @@ fn documented_scenes_run_under_the_impulse_model_where_they_have_shapes() {
     for path in scenes() {
         let mut scene = SceneFile::read(&path).unwrap();
         scene.solver.model = Model::Impulse;
-        if !scene.joints.is_empty() {
-            // A tip that drags couples normal and friction so strongly that full steps go round in a cycle.
-            scene.solver.impulse.get_or_insert_default().relaxation = 0.5;
-        }
         let Ok(built) = scene.build(&folder()) else {
             refused.push(path.file_stem().unwrap().to_string_lossy().into_owned());
             continue;
@@ -68,6 +64,22 @@ fn documented_scenes_run_under_the_impulse_model_where_they_have_shapes() {
     }
     // A point that is its own sample has no shape.
     assert_eq!(refused, ["bouncing_point"]);
+}
+
+/// Symptom: the dragging tip of the double pendulum went round in a cycle with a residual of 6e-2, and the step was an error.
+/// Cause: its friction pushes the tip into the ground more than the normal row gives way, so that full steps of the two rows in turn overshoot
+/// each other. Laws in `impulse/stall.rs`.
+#[test]
+fn a_tip_that_drags_converges_though_full_steps_go_round_in_a_cycle() {
+    for anchor_beta in [0.0, 0.2] {
+        let mut scene = SceneFile::read(folder().join("double_pendulum.toml")).unwrap();
+        scene.solver.model = Model::Impulse;
+        scene.solver.impulse.get_or_insert_default().anchor_beta = anchor_beta;
+        let built = scene.build(&folder()).unwrap();
+        let run = built.impulse.unwrap().run(&built.parameters).unwrap();
+        let most = run.records.iter().map(|r| r.stats.sweeps).max().unwrap();
+        assert!(most > 128, "full steps alone converge: {most} sweeps");
+    }
 }
 
 #[test]

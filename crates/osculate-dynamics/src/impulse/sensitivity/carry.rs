@@ -4,6 +4,7 @@
 //! held with a body   T = R R₀ᵀ,  q = c + T (p₀ − c₀),  m = T n₀,  e = T d₀;  an anchor that let go is no memory
 //! field              e, or that of the two anchors of the region
 //! d = P_n [transport(field(p); m → n) + disp_a(p̄) − disp_b(p̄)],   p̄ = (p₀ + p)/2
+//! of two anchors: without what stretches their span
 //! ```
 
 use crate::impulse::patch::holder;

@@ -35,6 +35,7 @@ mod path;
 mod pull_places;
 mod pull_rows;
 mod source;
+mod stretch;
 mod switches;
 mod tangent;
 mod tangent_solve;

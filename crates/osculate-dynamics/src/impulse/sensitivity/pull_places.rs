@@ -3,9 +3,15 @@
 use super::adjoint::{StateBar, Sweep, settle};
 use super::back::Back;
 use super::carry::{self, AnchorBar, AnchorState, Memory};
+use super::stretch;
+use crate::impulse::AnchorImpulse;
 use crate::impulse::body::RigidState;
 use nalgebra::Vector3;
 use osculate_math::se3::Pose;
+
+fn anchor_state(a: &AnchorImpulse) -> AnchorState {
+    AnchorState { position: a.position, normal: a.normal, displacement: a.displacement }
+}
 
 impl Sweep<'_> {
     /// Anchors to contacts, poses and the anchors that they continue.
@@ -21,29 +27,25 @@ impl Sweep<'_> {
             k => vec![AnchorBar::default(); source.trajectory.records[k - 1].anchors.len()],
         };
         let mut bars_of_place = anchors.to_vec();
+        for (i, parts) in back.record.stretched() {
+            let [a, b] = [i, i + 1].map(|k| {
+                let mut state = anchor_state(&back.record.anchors[k]);
+                if let Some((memory, ..)) = self.memory(back, k) {
+                    state.displacement = memory.displacement(&state);
+                }
+                state
+            });
+            let (first, second) = bars_of_place.split_at_mut(i + 1);
+            stretch::pull_unstretch([&a, &b], [&mut first[i], &mut second[0]], parts);
+        }
         for (i, anchor) in back.record.anchors.iter().enumerate() {
-            let (Some(j), true) = (anchor.continues, back.step > 0) else { continue };
-            if anchors[i].displacement == Vector3::zeros() {
+            let Some((memory, j, partner)) = self.memory(back, i) else { continue };
+            let by = bars_of_place[i].displacement;
+            if by == Vector3::zeros() {
                 continue;
             }
-            let past = &source.trajectory.records[back.step - 1].anchors;
-            let before = source.trajectory.state(back.step - 1);
-            let state = |a: &crate::impulse::AnchorImpulse| AnchorState {
-                position: a.position,
-                normal: a.normal,
-                displacement: a.displacement,
-            };
-            let poses = |s: &[RigidState]| -> [Pose; 2] { anchor.bodies.map(|b| s[b].pose()) };
-            let partner = past[j].partner.filter(|&p| !past[p].released);
-            let memory = Memory {
-                old: state(&past[j]),
-                partner: partner.map(|p| state(&past[p])),
-                before: poses(before),
-                now: poses(back.states),
-                holder: carry::holder_of(&source.system, anchor.bodies),
-            };
             let moves = anchor.bodies.map(|b| source.system.items[b].inertia.is_some());
-            let bar = memory.pull(&state(anchor), &anchors[i].displacement, moves);
+            let bar = memory.pull(&anchor_state(anchor), &by, moves);
             bars_of_place[i].position += bar.new[0];
             bars_of_place[i].normal += bar.new[1];
             next[j].add(&bar.old);
@@ -64,6 +66,25 @@ impl Sweep<'_> {
         }
         self.anchors = next;
         self.pull_places(back, &bars_of_place);
+    }
+
+    /// What an anchor continues: with the index of that anchor in the step before, and of its partner.
+    fn memory(&self, back: &Back<'_>, i: usize) -> Option<(Memory, usize, Option<usize>)> {
+        let source = self.source;
+        let anchor = &back.record.anchors[i];
+        let j = anchor.continues.filter(|_| back.step > 0)?;
+        let past = &source.trajectory.records[back.step - 1].anchors;
+        let before = source.trajectory.state(back.step - 1);
+        let poses = |s: &[RigidState]| -> [Pose; 2] { anchor.bodies.map(|b| s[b].pose()) };
+        let partner = past[j].partner.filter(|&p| !past[p].released);
+        let memory = Memory {
+            old: anchor_state(&past[j]),
+            partner: partner.map(|p| anchor_state(&past[p])),
+            before: poses(before),
+            now: poses(back.states),
+            holder: carry::holder_of(&source.system, anchor.bodies),
+        };
+        Some((memory, j, partner))
     }
 
     /// Places of anchors to the contacts of their regions.

@@ -6,7 +6,7 @@ use super::lines::Lines;
 use super::parameters::ImpulseParameters;
 use crate::Wrench;
 use crate::impulse::joints;
-use crate::impulse::settings::{FrictionMode, ImpulseSettings};
+use crate::impulse::settings::{FrictionMode, ImpulseSettings, Torsion};
 use crate::impulse::simulate::{ImpulseRunError, ImpulseSimulator, ImpulseTrajectory};
 use crate::impulse::system::System;
 use crate::impulse::tree::{JointedBodies, Trees, padded};
@@ -32,6 +32,31 @@ pub(super) struct Scratch {
     diagonal: Vec<f64>,
     place: Vec<usize>,
     pushed: Vec<Vector3<f64>>,
+}
+
+/// Refuses spin friction but that of the linear budget with a radius that does not change.
+fn refuse_torsion(
+    simulator: &ImpulseSimulator,
+    parameters: &ImpulseParameters,
+    settings: &ImpulseSettings,
+) -> Result<(), ImpulseGradientError> {
+    let patch = simulator.scene().bodies.iter().map(|b| b.impulse.torsional_patch_radius);
+    if let Some(found) = patch.into_iter().find(|r| *r > 0.0) {
+        return Err(ImpulseGradientError::Unsupported {
+            field: "torsional_patch_radius",
+            found: found.to_string(),
+            allowed: "0: a radius that grows with the overlap is not differentiated",
+        });
+    }
+    let spins = parameters.torsional_radius.iter().any(|r| *r > 0.0);
+    if spins && settings.torsion != Torsion::Linear {
+        return Err(ImpulseGradientError::Unsupported {
+            field: "torsion",
+            found: format!("{:?}", settings.torsion),
+            allowed: "linear: spin on one surface with sliding is not differentiated",
+        });
+    }
+    Ok(())
 }
 
 impl<'a> Source<'a> {
@@ -67,6 +92,7 @@ impl<'a> Source<'a> {
             let bodies = trajectory.bodies();
             return Err(ImpulseGradientError::Trajectory { found, bodies, expected });
         }
+        refuse_torsion(simulator, parameters, &settings)?;
         Ok(Self::new(simulator, parameters, trajectory, on_indeterminate)?)
     }
 

@@ -3,6 +3,7 @@
 use super::carry::{self, AnchorState};
 use super::linear::{Friction, LivePair, Place, StepLinear};
 use super::path::ImpulsePath;
+use super::stretch;
 use super::tree::{TreePass, TreePath};
 use super::{ImpulseGradientError, ImpulseLayout, ImpulseParameters, Linearisation};
 use crate::Wrench;
@@ -150,7 +151,12 @@ impl<const M: usize> Pass<'_, M> {
             }
             anchor
         };
-        record.anchors.iter().enumerate().map(place).collect()
+        let mut anchors: Vec<_> = record.anchors.iter().enumerate().map(place).collect();
+        for (i, parts) in record.stretched() {
+            let (before, after) = anchors.split_at_mut(i + 1);
+            stretch::unstretch(&mut before[i], &mut after[0], parts);
+        }
+        anchors
     }
 
     /// Relative velocity of two bodies at a point.

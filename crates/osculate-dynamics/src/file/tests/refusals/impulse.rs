@@ -2,7 +2,9 @@
 
 use super::{BASE, check, refusal};
 use crate::file::SceneFile;
-use crate::impulse::{ArticulatedResponse, FrictionMode, Gyroscopic, NormalLaw, SolveMode};
+use crate::impulse::{
+    ArticulatedResponse, FrictionMode, Gyroscopic, NormalLaw, SolveMode, Torsion,
+};
 use osculate_contact::impulse::{Condim, FrictionCombine};
 use std::path::Path;
 
@@ -44,6 +46,7 @@ fn unknown_words_and_fields_are_refused() {
         ("[solver.impulse]\narticulated_contact_response = \"slow\"", "propagation"),
         ("[solver.impulse]\nsweep = 3", "sweep"),
         ("[solver.impulse]\ncombine = \"mean\"", "mean"),
+        ("[solver.impulse]\ntorsion = \"quadratic\"", "quadratic"),
         ("model = \"hard\"", "hard"),
     ] {
         let text = BASE.replace("steps = 4\n", &format!("steps = 4\n{line}\n"));
@@ -57,6 +60,7 @@ fn surfaces_out_of_range_are_refused_in_either_model() {
     for (line, field, allowed) in [
         ("restitution = 1.5", "actor[1].impulse.restitution", "0 to 1"),
         ("torsional_radius = -1", "actor[1].impulse.torsional_radius", ">= 0 m"),
+        ("torsional_patch_radius = -1", "actor[1].impulse.torsional_patch_radius", ">= 0 m"),
         ("condim = 2", "actor[1].impulse.condim", "1, 3, 4 or 6"),
         ("rolling_friction = -1", "actor[1].impulse.rolling_friction", ">= 0 m"),
     ] {
@@ -89,13 +93,15 @@ sweeps = 7
 velocity_sweeps = 2
 solve_mode = "colored"
 articulated_contact_response = "propagation"
+help_stalled = false
 normal_stiffness = 1e4
 normal_damping = 3
 combine = "min"
 gyroscopic = "off"
 footprint = "corners"
+torsion = "limit-surface"
 "#;
-    let surface = "k = 1e9\n[actor.impulse]\nrestitution = 0.4\ncondim = 6\nspin_friction = 1e-3\n";
+    let surface = "k = 1e9\n[actor.impulse]\nrestitution = 0.4\ncondim = 6\nspin_friction = 1e-3\ntorsional_patch_radius = 0.02\n";
     let text = BASE.replace("steps = 4\n", table).replace("k = 1e9\n", surface);
     let scene = built(&text);
     let simulator = scene.impulse.unwrap();
@@ -108,6 +114,8 @@ footprint = "corners"
     assert!(matches!(s.normal, NormalLaw::SpringDamper(_)));
     let surface = simulator.scene().bodies[1].impulse;
     assert_eq!((surface.condim, surface.restitution), (Condim::Rolling, 0.4));
+    assert!(!s.help_stalled);
+    assert_eq!((s.torsion, surface.torsional_patch_radius), (Torsion::LimitSurface, 0.02));
 }
 
 #[test]
