@@ -90,14 +90,21 @@ fn ball_slips_then_rolls_and_rolls_down_a_slope() {
     }
 }
 
+/// Evaluated at the contact of the end of a step instead of midway between the two contacts of it, the displacement of a ball that rolls and spins has a
+/// sideways part of `ω_n v h/2` a second: the original solver pushes this ball by 32 mm/s at 1/240 s, 20 mm/s at 1/500 s.
 #[test]
 fn anchors_do_not_push_a_ball_that_rolls_and_spins() {
-    let mut spinning = ball("ball", 0.3, 0.05, 0.5);
-    spinning.velocity.x = 0.72;
-    spinning.angular_velocity = Vector3::new(0.0, 0.72 / 0.05, 30.0);
-    let t = run(&scene(vec![spinning, ground(0.5)]), settings(0.2), (1.0 / 240.0, 240), &[]);
-    assert!(t.last()[0].center.y.abs() < 1e-9, "{} m sideways", t.last()[0].center.y);
-    close(t.last()[0].velocity.x, 0.72, 1e-3, "speed");
+    for (rate, seconds) in [(240, 1), (500, 1)] {
+        let mut spinning = ball("ball", 0.3, 0.05, 0.5);
+        spinning.velocity.x = 0.72;
+        spinning.angular_velocity = Vector3::new(0.0, 0.72 / 0.05, 30.0);
+        let time = (1.0 / f64::from(rate), (rate * seconds) as usize);
+        let t = run(&scene(vec![spinning, ground(0.5)]), settings(0.2), time, &[]);
+        assert!(t.records.iter().skip(2).all(|r| r.anchors.len() == 1), "the anchor follows");
+        assert!(t.last()[0].center.y.abs() < 1e-9, "{} m sideways", t.last()[0].center.y);
+        close(t.last()[0].velocity.x, 0.72, 1e-3, "speed");
+        close(t.last()[0].angular_velocity.z, 30.0, 1e-9, "spin");
+    }
 }
 
 #[test]
