@@ -20,9 +20,9 @@ pub struct ImpulseParameters<T = f64> {
     pub restitution: Vec<T>,
     /// Radius of spin friction of each body \[m\].
     pub torsional_radius: Vec<T>,
-    /// Coefficients of spin and rolling of each body \[m\]; they act with `condim` 4 and 6.
+    /// Coefficient of spin of each body \[m\]; it acts with `condim` 4 and 6.
     pub spin_friction: Vec<T>,
-    /// See [`ImpulseParameters::spin_friction`].
+    /// Coefficient of rolling of each body \[m\]; it acts with `condim` 6.
     pub rolling_friction: Vec<T>,
     /// Numbers of the normal law, in the order of [`ImpulseParameters::normal_names`].
     pub normal: Vec<T>,
