@@ -4,6 +4,7 @@
 //! landing   min ½ xᵀAx − bᵀx on ‖x‖ ≤ ρ against ρ x*/‖x*‖, x* = A⁻¹b:  least cos(friction, −slip) = 2 √(λ₁λ₂)/(λ₁ + λ₂)
 //! push      v⁺ = max(v + h (load − 1) μ g, 0),  x⁺ = x + h v⁺
 //! creep     none with impulses;  V_f (1 − √(1 − load)) with the compliant model
+//! pinch     a box stays where it is between jaws on slides, tilted by 5°
 //! spin      dω/dt = −r μ m g/I
 //! roll      dv/dt = −5/7 μ_r g/R
 //! slide     v/(R ω) → 0.6530 on the limit surface of a disk;  v ∝ ω^{9/8} on the ellipsoid;  ω as it was in the linear budget
@@ -14,6 +15,7 @@
 
 mod creep;
 mod landing;
+mod pinch;
 mod push;
 mod slide;
 mod spin;
@@ -43,6 +45,7 @@ struct Limit {
     landing: landing::Landing,
     push: push::Push,
     creep: creep::Creep,
+    pinch: pinch::Pinch,
     spin: spin::Spin,
     slide: slide::Slide,
     tolerance: Tolerances,
@@ -60,6 +63,7 @@ struct Tolerances {
     creep_of_points: f64,
     creep_of_anchors: f64,
     compliant: f64,
+    pinch: f64,
     spin: f64,
     roll: f64,
     ratio: f64,
@@ -73,6 +77,7 @@ pub(super) fn run(config: &Config<'_>) -> Result<Findings, CliError> {
     landing::run(&limit, &mut findings)?;
     push::run(&limit, &mut findings)?;
     creep::run(&limit, &mut findings)?;
+    pinch::run(&limit, &mut findings)?;
     spin::run(&limit, &mut findings)?;
     slide::run(&limit, &mut findings)?;
     Ok(findings)
@@ -158,7 +163,17 @@ struct Outcome {
     last: Option<StepRecord>,
 }
 
-impl Limit {
+/// A cube on the ground, pushed.
+struct Cube {
+    mass: f64,
+    half_extent: f64,
+    friction: f64,
+    dt: f64,
+    /// How far below the centre it is pushed \[m\].
+    below: f64,
+}
+
+impl Cube {
     /// Rolls the box out under a push, for a duration \[s\].
     fn shoved(
         &self,
@@ -174,7 +189,7 @@ impl Limit {
         let along = shove.direction();
         body.velocity = along * shove.slip;
         let force = along * (shove.load * self.friction * self.mass * G);
-        let torque = (-Vector3::z() * self.half_extent).cross(&force);
+        let torque = (-Vector3::z() * self.below).cross(&force);
         let scene = on_ground(body, self.friction)?;
         let steps = steps(duration, self.dt)?;
         let wrench = Wrench { force, torque };
@@ -189,6 +204,20 @@ impl Limit {
             true
         })?;
         Ok(found)
+    }
+}
+
+impl Limit {
+    /// Rolls the box out under a push at the height of the ground, for a duration \[s\].
+    fn shoved(
+        &self,
+        shove: Shove,
+        settings: ImpulseSettings,
+        duration: f64,
+    ) -> Result<Outcome, CliError> {
+        let Self { mass, half_extent, friction, dt, .. } = *self;
+        let cube = Cube { mass, half_extent, friction, dt, below: half_extent };
+        cube.shoved(shove, settings, duration)
     }
 
     /// Way \[m\] and speed at the end \[m/s\] by Coulomb's law, each step at the velocity of its end.

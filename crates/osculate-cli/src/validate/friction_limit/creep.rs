@@ -1,6 +1,6 @@
 //! Does a box at rest below its limit stay where it is?
 
-use super::{Limit, Mode, Shove};
+use super::{Cube, Limit, Mode, Shove};
 use crate::CliError;
 use crate::validate::scenes::{G, Roll, plain, plane, settings, sledge};
 use crate::validate::{Check, Findings};
@@ -24,6 +24,17 @@ pub(super) struct Creep {
     tolerance: f64,
     cold_sweeps: usize,
     compliant: Compliant,
+    beside: Beside,
+}
+
+/// The scene of the other engines: pushed at the centre.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Beside {
+    mass: f64,
+    half_extent: f64,
+    dt: f64,
+    duration: f64,
 }
 
 #[derive(Deserialize)]
@@ -67,6 +78,50 @@ pub(super) fn run(limit: &Limit, findings: &mut Findings) -> Result<(), CliError
         slopes: vec![],
     };
     findings.figures.push(("friction_limit_creep".into(), figure));
+    beside(limit, findings)
+}
+
+/// Ways in the scene that other engines were measured in; bars are those of the long rest.
+fn beside(limit: &Limit, findings: &mut Findings) -> Result<(), CliError> {
+    let creep = &limit.creep;
+    let Beside { mass, half_extent, dt, duration } = creep.beside;
+    let cube = Cube { mass, half_extent, friction: limit.friction, dt, below: 0.0 };
+    let mut series = Vec::new();
+    for (place, (mode, bar)) in [
+        (Mode::Points, limit.tolerance.creep_of_points),
+        (Mode::Anchors, limit.tolerance.creep_of_anchors),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let warm = (mode.warm(ENOUGH_SWEEPS, creep.tolerance), "warm".to_owned());
+        let cold = (mode.cold(creep.cold_sweeps), format!("{} cold sweeps", creep.cold_sweeps));
+        for (shade, (settings, how)) in [warm, cold].into_iter().enumerate() {
+            let way = |load: &f64| {
+                let shove = Shove { load: *load, angle: 0.0, slip: 0.0 };
+                cube.shoved(shove, settings, duration).map(|x| x.way)
+            };
+            let ways = creep.loads.iter().map(way).collect::<Result<Vec<f64>, _>>()?;
+            let what = format!("{}, {how}", mode.name());
+            if shade == 0 {
+                let worst = ways.iter().map(|x| x.abs()).fold(0.0, f64::max);
+                let name =
+                    format!("rest beside other engines, {what}: largest way in {duration} s");
+                findings.checks.push(Check::absolute(name, "m", [worst, 0.0], bar));
+            }
+            let ways = ways.into_iter().map(f64::abs).collect();
+            let line = Series::line_dots(what, creep.loads.clone(), ways);
+            series.push(line.coloured(2 * place + shade));
+        }
+    }
+    let figure = LineFigure {
+        title: format!("Way of a small cube in {duration} s, pushed from rest at its centre"),
+        x: Axis::linear("push over μ m g", ""),
+        y: Axis::log("way", "m"),
+        series,
+        slopes: vec![],
+    };
+    findings.figures.push(("friction_limit_beside".into(), figure));
     Ok(())
 }
 
