@@ -171,8 +171,21 @@ impl Report {
             });
             text += &format!("  {}: {} {}{allowed}\n", t.name, number(t.error), t.unit);
         }
-        text +=
-            "\nstarts (* best): cost, largest error over what is allowed, spent (to the goal)\n";
+        text += &self.of_starts();
+        if !self.trust.is_empty() {
+            text += "\nderivatives at the best point, along their own change (docs/trust.md)\n";
+            for judged in &self.trust {
+                text += &format!("  {}\n", judged.sentence());
+            }
+        }
+        text
+    }
+
+    /// Every start, and the same by other methods.
+    fn of_starts(&self) -> String {
+        let mut text = String::from(
+            "\nstarts (* best): cost, largest error over what is allowed, spent (to the goal)\n",
+        );
         for (i, s) in self.starts.iter().enumerate() {
             let mark = if i == self.best_start { '*' } else { ' ' };
             text += &format!("{mark} {:2}  {}\n", i + 1, line(s));
