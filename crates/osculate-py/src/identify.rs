@@ -56,6 +56,7 @@ pub(crate) fn recordings(
 /// `interrupted`.
 #[pyfunction]
 #[pyo3(signature = (experiment, data=None, threads=None, tosses=None, starts=None, profiles=true))]
+#[expect(clippy::too_many_arguments, reason = "keywords of Python")]
 pub(crate) fn fit(
     py: Python<'_>,
     experiment: PathBuf,

@@ -33,7 +33,7 @@ pub(crate) enum Model {
 
 /// A roll-out of one of them.
 pub(crate) enum RolledOut {
-    Compliant(Trajectory),
+    Compliant(Box<Trajectory>),
     Impulse(ImpulseTrajectory),
 }
 
@@ -165,7 +165,7 @@ impl Model {
             Self::Compliant { simulator, parameters, .. } => {
                 let mut trajectory = Trajectory::default().interrupted_by(flag);
                 simulator.run_into(parameters, &mut trajectory)?;
-                Ok(RolledOut::Compliant(trajectory))
+                Ok(RolledOut::Compliant(Box::new(trajectory)))
             }
             Self::Impulse { simulator, parameters, .. } => {
                 Ok(RolledOut::Impulse(parameters.run(simulator)?))

@@ -24,6 +24,7 @@ pub(crate) struct Motion {
 }
 
 type Given<'py> = Option<PyReadonlyArrayDyn<'py, f64>>;
+type Vector<'py> = Bound<'py, PyArray1<f64>>;
 type Fields<'py> = [Bound<'py, PyArrayDyn<f64>>; 4];
 
 impl Motion {
@@ -113,6 +114,7 @@ impl Motion {
     }
 
     #[pyo3(signature = (direction, position=None, rotation=None, velocity=None, angular_velocity=None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn hessian_product<'py>(
         &self,
         py: Python<'py>,
@@ -121,7 +123,7 @@ impl Motion {
         rotation: Given<'_>,
         velocity: Given<'_>,
         angular_velocity: Given<'_>,
-    ) -> PyResult<(f64, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
+    ) -> PyResult<(f64, Vector<'py>, Vector<'py>)> {
         let asked = self.asked([position, rotation, velocity, angular_velocity])?;
         let direction =
             self.direction(&direction.as_array().iter().copied().collect::<Vec<_>>())?;
