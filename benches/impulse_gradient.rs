@@ -78,7 +78,7 @@ fn arm() -> Scene {
         .map(|i| {
             let half = Vector3::new(0.1, 0.02, 0.02);
             let mass = MassProperties::cuboid(0.5, &half).unwrap();
-            Body::dynamic(&format!("link{i}"), mass)
+            Body::dynamic(format!("link{i}"), mass)
         })
         .collect();
     bodies[6].collider = Some(Collider::sphere(Vector3::x() * 0.1, 0.03).unwrap());
@@ -86,15 +86,15 @@ fn arm() -> Scene {
     bodies.push(ground());
     let at = |x: f64, z: f64| Pose { position: Vector3::new(x, 0.0, z), ..Pose::identity() };
     let link = |i: usize| {
-        let axis = if i % 2 == 0 { Vector3::z() } else { Vector3::y() };
+        let axis = if i.is_multiple_of(2) { Vector3::z() } else { Vector3::y() };
         let place = if i == 0 { at(0.0, 0.4) } else { at(0.1, 0.0) };
         let mut joint = Joint::new(JointKind::Revolute { axis }).placed(place).with_armature(0.01);
         joint = joint.with_offset(at(0.1, 0.0));
-        let target = if i % 2 == 0 { 0.3 } else { 0.35 };
+        let target = if i.is_multiple_of(2) { 0.3 } else { 0.35 };
         joint.laws.friction.viscous = 0.05;
         joint.laws.drive =
             Some(JointDrive { stiffness: 60.0, damping: 3.0, target, ..JointDrive::default() });
-        let position = Some(JointPosition::Scalar(if i % 2 == 0 { 0.0 } else { 0.25 }));
+        let position = Some(JointPosition::Scalar(if i.is_multiple_of(2) { 0.0 } else { 0.25 }));
         let parent = i.checked_sub(1);
         LinkJoint { body: i, parent, joint, position, rates: vec![0.0] }
     };

@@ -5,7 +5,7 @@
 use osculate_contact::DissipationSchedule;
 use osculate_fit::experiment::Experiment;
 use osculate_fit::least_squares::BlockProblem;
-use osculate_fit::problem::{Horizon, Problem};
+use osculate_fit::problem::{Horizon, ModelSettings, Problem};
 use osculate_fit::recording::{Dataset, Part};
 use osculate_fit::trust::{self, Extent, Trust};
 use std::path::Path;
@@ -19,7 +19,8 @@ fn problem(horizon: Horizon, schedule: DissipationSchedule) -> (Problem, Vec<f64
     let half_side = data.metadata().cube.half_side_m;
     let tosses = experiment.tosses(&data, Part::All).unwrap();
     let mut plan = experiment.plan(tosses, half_side);
-    plan.model.settings.law.schedule = schedule;
+    let ModelSettings::Compliant(settings) = &mut plan.model.settings else { panic!("impulses") };
+    settings.law.schedule = schedule;
     let problem = Problem::new(
         plan.model,
         plan.tosses,
