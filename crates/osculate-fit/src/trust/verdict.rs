@@ -266,7 +266,8 @@ fn time_step(e: &Evidence, fatal: &mut Vec<Reason>, local: &mut Vec<Reason>) {
 
 fn one_sided(derivative: f64, sides: &Sides) -> Reason {
     let Sides { below, above } = *sides;
-    let is = |x: f64| (derivative - x).abs() <= ON_PLATEAU * derivative.abs();
+    let size = below.abs().max(above.abs());
+    let is = |x: f64| (derivative - x).abs() <= ON_PLATEAU * size;
     let side = if is(below) { Some("below") } else { is(above).then_some("above") };
     Reason::OneSided { below, above, side }
 }
