@@ -116,10 +116,17 @@ pub fn machine(closure: ClosureKind) -> Scene {
         Some(4),
         Joint::new(JointKind::Fixed).placed(pose(v(0.0, 0.1, 0.02), v(0.3, 0.0, 0.1))),
     );
+    let joints = vec![tip, wrist, arm, base, slide];
+    let articulation = Articulation::new(&bodies, joints, closures(closure)).unwrap();
+    Scene::new(G, bodies).unwrap().with_articulation(articulation).unwrap()
+}
+
+/// A closure of any kind between two links of the machine, and one to the world.
+pub fn closures(kind: ClosureKind) -> Vec<LoopClosure> {
     let attached = |link, position, turn| Attachment { link, frame: pose(position, turn) };
     let mut spring = LoopClosure::new(
         "spring",
-        closure,
+        kind,
         attached(Some(3), v(0.01, 0.0, 0.05), v(0.2, 0.1, 0.0)),
         attached(Some(5), v(0.0, 0.02, 0.05), v(-0.1, 0.3, 0.2)),
     );
@@ -131,9 +138,7 @@ pub fn machine(closure: ClosureKind) -> Scene {
         attached(Some(3), v(0.0, 0.0, 0.02), Vector3::zeros()),
     );
     (rope.stiffness, rope.damping) = (20.0, 0.1);
-    let joints = vec![tip, wrist, arm, base, slide];
-    let articulation = Articulation::new(&bodies, joints, vec![spring, rope]).unwrap();
-    Scene::new(G, bodies).unwrap().with_articulation(articulation).unwrap()
+    vec![spring, rope]
 }
 
 /// The scene's numbers with forces on bodies and joints, and targets, of every step.

@@ -2,10 +2,11 @@
 
 use crate::case::{Case, force, tight};
 use crate::common::impulse::{GRAVITY, block, ground};
+use crate::common::trees::closures;
 use nalgebra::{Matrix3, Vector3};
 use osculate_dynamics::articulated::{
-    Attachment, ClosureKind, Joint, JointDrive, JointFriction, JointKind, JointLimits,
-    JointPosition, LoopClosure,
+    ClosureKind, Joint, JointDrive, JointFriction, JointKind, JointLimits, JointPosition,
+    LoopClosure,
 };
 use osculate_dynamics::impulse::ImpulseSettings;
 use osculate_dynamics::impulse::sensitivity::{ImpulseLayout, Linearisation, SwitchKind};
@@ -118,26 +119,6 @@ fn arm_that_drags_its_tip_has_exact_derivatives() {
     }
 }
 
-/// A closure of any kind between two links of the machine, and one to the world.
-fn loops(kind: ClosureKind) -> Vec<LoopClosure> {
-    let attached = |link, position, turn| Attachment { link, frame: pose(position, turn) };
-    let mut spring = LoopClosure::new(
-        "spring",
-        kind,
-        attached(Some(3), v(0.01, 0.0, 0.05), v(0.2, 0.1, 0.0)),
-        attached(Some(5), v(0.0, 0.02, 0.05), v(-0.1, 0.3, 0.2)),
-    );
-    (spring.stiffness, spring.damping) = (60.0, 0.8);
-    let mut rope = LoopClosure::new(
-        "rope",
-        ClosureKind::Ball,
-        attached(None, v(0.1, 0.2, 0.5), Vector3::zeros()),
-        attached(Some(3), v(0.0, 0.0, 0.02), Vector3::zeros()),
-    );
-    (rope.stiffness, rope.damping) = (20.0, 0.1);
-    vec![spring, rope]
-}
-
 /// A box on a free joint, on the ground or above it, with joints and laws of every kind on it.
 fn machine(kind: ClosureKind, height: f64) -> Scene {
     let mut bodies = vec![ground(0.4), block("base", 2.0, [0.08, 0.06, 0.03], 0.5)];
@@ -191,7 +172,7 @@ fn machine(kind: ClosureKind, height: f64) -> Scene {
         base,
         link(4, Some(1), slide, 0.07, -0.2),
     ];
-    jointed(bodies, joints, loops(kind))
+    jointed(bodies, joints, closures(kind))
 }
 
 /// Of the machine: joints without friction, see [`NO_FRICTION`].

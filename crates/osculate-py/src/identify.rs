@@ -8,8 +8,8 @@ use osculate_dynamics::file::{FileError, SceneFile};
 use osculate_fit::certificate::{self, Settings};
 use osculate_fit::experiment::{Experiment, PartName};
 use osculate_fit::impact::Impact;
-use osculate_fit::problem::{Horizon, InitialState, Problem, Toss};
-use osculate_fit::recording::{Dataset, Part};
+use osculate_fit::problem::{Problem, Toss};
+use osculate_fit::recording::Dataset;
 use osculate_fit::report;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -34,9 +34,7 @@ fn text(value: &impl Serialize) -> Result<String, Failure> {
 fn open(experiment: &Path, data: Option<&Path>) -> Result<(Experiment, Vec<Toss>, f64), Failure> {
     let experiment = Experiment::read(experiment)?;
     let data = Dataset::open(experiment.data_folder(data))?;
-    // Without a split there is nothing to hold out.
-    let part = if data.has_split() { experiment.file.part.into() } else { Part::All };
-    let tosses = experiment.tosses(&data, part)?;
+    let tosses = experiment.tosses_to_fit(&data)?;
     Ok((experiment, tosses, data.metadata().cube.half_side_m))
 }
 
@@ -129,14 +127,7 @@ pub(crate) fn evaluate(
         let data = Dataset::open(experiment.data_folder(data.as_deref()))?;
         let tosses = experiment.tosses(&data, part.into())?;
         let half_side = data.metadata().cube.half_side_m;
-        let problem = Problem::new(
-            experiment.model.clone(),
-            tosses,
-            &experiment.file.parameters,
-            experiment.weights(half_side),
-            Horizon::Full,
-            InitialState::default(),
-        )?;
+        let problem = experiment.judged(tosses, half_side)?;
         let shared = coordinates(&problem, &values)?;
         let own = problem.own_start();
         let (evaluation, unconverged) =

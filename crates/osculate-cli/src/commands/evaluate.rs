@@ -3,7 +3,6 @@
 use crate::{CliError, Report, files};
 use osculate_fit::experiment::{Experiment, PartName};
 use osculate_fit::parameter::FreeParameter;
-use osculate_fit::problem::{Horizon, InitialState, Problem};
 use osculate_fit::recording::{Dataset, Evaluation};
 use osculate_fit::report::{self, number};
 use serde::Deserialize;
@@ -78,16 +77,8 @@ pub fn run(args: &Args) -> Result<Report, CliError> {
     };
     let tosses = experiment.tosses(&data, part.into())?;
     let half_side = data.metadata().cube.half_side_m;
-    let problem = Problem::new(
-        experiment.model.clone(),
-        tosses,
-        &experiment.file.parameters,
-        experiment.weights(half_side),
-        Horizon::Full,
-        InitialState::default(),
-    )
-    .map_err(Box::new)
-    .map_err(CliError::Problem)?;
+    let problem =
+        experiment.judged(tosses, half_side).map_err(Box::new).map_err(CliError::Problem)?;
     let shared = coordinates(&args.params, problem.parameters())?;
     let own = problem.own_start();
     let (evaluation, unconverged) = report::evaluate(&problem, &shared, &own, half_side)?;

@@ -7,7 +7,7 @@ use crate::{CliError, Console, Report, files, interrupt};
 use osculate_fit::experiment::Experiment;
 use osculate_fit::fit::{Plan, Progress};
 use osculate_fit::problem::Toss;
-use osculate_fit::recording::{Dataset, Part};
+use osculate_fit::recording::Dataset;
 use osculate_fit::report;
 use serde_json::json;
 use std::path::PathBuf;
@@ -54,9 +54,7 @@ Where the folder has a split.json, the part named in the experiment (train) is f
 pub fn run(args: &Args, console: &Console) -> Result<Report, CliError> {
     let experiment = Experiment::read(&args.experiment)?;
     let data = Dataset::open(experiment.data_folder(args.data.as_deref()))?;
-    // Without a split there is nothing to hold out.
-    let part = if data.has_split() { experiment.file.part.into() } else { Part::All };
-    let tosses = experiment.tosses(&data, part)?;
+    let tosses = experiment.tosses_to_fit(&data)?;
     let half_side = data.metadata().cube.half_side_m;
     let beside = args.experiment.parent().map(|p| p.join("results")).unwrap_or_default();
     let out = args.out.clone().unwrap_or(beside);

@@ -12,7 +12,9 @@ pub use file::{
 use crate::contact_model::Entry;
 use crate::fit::{Algorithm, Designs, Plan, StagePlan};
 use crate::identify::{BootstrapPlan, ProfilePlan};
-use crate::problem::{Horizon, InitialState, Model, ModelSettings, Toss, Weights, hangs_on};
+use crate::problem::{
+    Horizon, InitialState, Model, ModelSettings, Problem, ProblemError, Toss, Weights, hangs_on,
+};
 use crate::recording::{Dataset, Part};
 use crate::trust::Extent;
 use check::Check;
@@ -118,6 +120,24 @@ impl Experiment {
             });
         }
         Ok(data.load_part(part)?.into_iter().map(Toss::from).collect())
+    }
+
+    /// The tosses to fit: of the part that the file names, or all where the folder has no split and nothing is held out.
+    ///
+    /// # Errors
+    /// As [`Experiment::tosses`].
+    pub fn tosses_to_fit(&self, data: &Dataset) -> Result<Vec<Toss>, ExperimentError> {
+        self.tosses(data, if data.has_split() { self.file.part.into() } else { Part::All })
+    }
+
+    /// What fixed parameters are judged by: roll-outs of whole tosses from their recorded starts.
+    ///
+    /// # Errors
+    /// Where the parameters do not fit the scene.
+    pub fn judged(&self, tosses: Vec<Toss>, half_side: f64) -> Result<Problem, ProblemError> {
+        let (model, free) = (self.model.clone(), &self.file.parameters);
+        let weights = self.weights(half_side);
+        Problem::new(model, tosses, free, weights, Horizon::Full, InitialState::default())
     }
 
     /// Weights of the loss, for a cube of a half side (m).
