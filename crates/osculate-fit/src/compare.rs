@@ -4,6 +4,7 @@
 //! and dearer than one without; a Jacobian by forward differences is `n + 1` evaluations. Solvers run one after another,
 //! so that processor time is theirs alone.
 
+use crate::clock::{Of, processor_seconds};
 use crate::least_squares::{BlockProblem, BlockResiduals, Stop};
 use crate::optimise::{Budget, Solver, minimise};
 use nalgebra::DMatrix;
@@ -149,7 +150,13 @@ struct Counted<'a, P> {
 impl<'a, P: BlockProblem> Counted<'a, P> {
     fn new(problem: &'a P, exact: bool) -> Self {
         let zero = || AtomicUsize::new(0);
-        Self { problem, exact, values: zero(), jacobians: zero(), begin: processor_seconds() }
+        Self {
+            problem,
+            exact,
+            values: zero(),
+            jacobians: zero(),
+            begin: processor_seconds(Of::Process),
+        }
     }
 
     fn run(
@@ -168,7 +175,9 @@ impl<'a, P: BlockProblem> Counted<'a, P> {
             points.push(CoursePoint {
                 evaluations: count(&self.values),
                 jacobians: count(&self.jacobians),
-                cpu_seconds: processor_seconds().zip(self.begin).map(|(now, begin)| now - begin),
+                cpu_seconds: processor_seconds(Of::Process)
+                    .zip(self.begin)
+                    .map(|(now, begin)| now - begin),
                 loss: lowest.min(cost / blocks),
             });
         };
@@ -228,19 +237,6 @@ impl<P: BlockProblem> BlockProblem for Counted<'_, P> {
         (found.shared, found.own) = (by_shared, by_own);
         Ok(found)
     }
-}
-
-/// Processor time of this process so far (s), all threads.
-#[cfg(unix)]
-fn processor_seconds() -> Option<f64> {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    Some(time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9)
-}
-
-/// Not known here.
-#[cfg(not(unix))]
-fn processor_seconds() -> Option<f64> {
-    None
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! * [`contact_model`]: one trait over the two contact models.
 //! * [`problem`]: pose residuals of roll-outs with exact Jacobians.
 //! * [`least_squares`], [`optimise`]: bounded Levenberg–Marquardt; argmin's L-BFGS and Nelder–Mead; CMA-ES.
+//! * [`evolve`]: search by values alone.
 //! * [`compare`]: loss against evaluations and processor time of every solver on one problem.
 //! * [`surface`]: the minimum of a rough loss, by quadratics fitted to designs.
 //! * [`fit`]: many starts through stages of growing horizon.
@@ -16,8 +17,10 @@
 //! * [`impact`]: the restitution that an integrator shows, and the step that keeps it.
 
 pub mod certificate;
+mod clock;
 pub mod compare;
 pub mod contact_model;
+pub mod evolve;
 pub mod experiment;
 pub mod fit;
 pub mod identify;

@@ -1,11 +1,11 @@
 //! The same starts without exact derivatives, for comparison.
 
-use super::evolve::CmaEs;
 use super::file::OptimizeFile;
 use super::meter::Meter;
 use super::run::{Checkpoint, Derivatives, Local, Point, StartResult, Watch, finish, one};
 use super::solve::evolve;
 use super::task::{Problem, Softness, Task};
+use crate::evolve::CmaEs;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::sync::Mutex;
@@ -46,7 +46,12 @@ pub fn baselines(task: &Task, file: &OptimizeFile, watch: &Watch<'_>) -> Vec<Bas
                 meter.begin(true);
                 let problem = Problem::new(task, Softness::NONE, meter);
                 let seed = file.multistart.seed.wrapping_add(start as u64);
-                let search = CmaEs { sigma: settings.sigma, generations: usize::MAX >> 8, seed };
+                let search = CmaEs {
+                    sigma: settings.sigma,
+                    generations: usize::MAX >> 8,
+                    seed,
+                    collapsed: None,
+                };
                 evolve(&problem, &search, x, &local, &mut |i, c| {
                     local.seen(0, i, c, &problem.meter)
                 });

@@ -1,20 +1,14 @@
 //! What a search has spent, and the best that it has seen.
 
+use crate::clock::{Of, processor_seconds};
 use serde::Serialize;
 use std::sync::{Mutex, PoisonError};
 
 /// Processor time of this thread (s); of the clock where the system has none.
 pub fn processor_time() -> f64 {
-    #[cfg(unix)]
-    {
-        let t = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-        t.tv_sec as f64 + t.tv_nsec as f64 * 1e-9
-    }
-    #[cfg(not(unix))]
-    {
-        static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
-        START.get_or_init(std::time::Instant::now).elapsed().as_secs_f64()
-    }
+    static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    let elapsed = || START.get_or_init(std::time::Instant::now).elapsed().as_secs_f64();
+    processor_seconds(Of::Thread).unwrap_or_else(elapsed)
 }
 
 /// What was asked of a problem.

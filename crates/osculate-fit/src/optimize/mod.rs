@@ -17,7 +17,6 @@ mod check;
 mod constraints;
 mod differences;
 mod error;
-pub mod evolve;
 mod file;
 pub mod hybrid;
 pub mod measure;

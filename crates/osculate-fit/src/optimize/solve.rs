@@ -1,11 +1,11 @@
 //! One stage of one start.
 
 use super::differences::Differenced;
-use super::evolve::{CmaEs, DerivativeFree};
 use super::file::{Solver, StageFile};
 use super::hybrid::{Descent, descend};
 use super::run::{Derivatives, Local, StageResult};
 use super::task::Problem;
+use crate::evolve::{CmaEs, DerivativeFree};
 use crate::least_squares::{self, BlockProblem, Stop};
 use crate::optimise;
 use osculate_dynamics::RunError;
@@ -85,7 +85,8 @@ fn sample<P: BlockProblem<Error = RunError>>(
         local.seen(index, iteration, cost, &problem.meter);
     };
     if stage.solver == Solver::CmaEs {
-        let search = CmaEs { sigma: stage.sigma, generations: stage.iterations, seed };
+        let search =
+            CmaEs { sigma: stage.sigma, generations: stage.iterations, seed, collapsed: None };
         evolve(problem, &search, x, local, &mut seen);
     } else {
         let settings = Descent {

@@ -2,7 +2,7 @@
 
 use basin::{
     BoundedCmaEs, BoxBounds, ConstraintDescription, ConstraintSet, Constraints, CostFunction,
-    DenseMatrix, Executor, PopulationProgress, StepOutcome,
+    DenseMatrix, Executor, PopulationProgress, StepOutcome, Termination,
 };
 use std::convert::Infallible;
 
@@ -13,7 +13,7 @@ pub trait DerivativeFree {
     /// * `cost`: infinite where there is no value.
     /// * `observe`: called after every generation with its number and the lowest cost of all.
     ///
-    /// The best point and its cost.
+    /// The best point, its cost and why the search ended.
     fn minimise(
         &self,
         start: &[f64],
@@ -21,7 +21,29 @@ pub trait DerivativeFree {
         cost: &dyn Fn(&[f64]) -> f64,
         done: &dyn Fn() -> bool,
         observe: &mut dyn FnMut(usize, f64),
-    ) -> (Vec<f64>, f64);
+    ) -> Found;
+}
+
+/// What a search found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// The best point of all.
+    pub point: Vec<f64>,
+    /// Its cost; infinite where no point had a value.
+    pub cost: f64,
+    /// Why the search ended.
+    pub ended: Ended,
+}
+
+/// Why a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// It met its own tolerance.
+    Converged,
+    /// It had as many generations as it may.
+    Generations,
+    /// It was told to stop, or could not go on.
+    Stopped,
 }
 
 /// CMA-ES with the default population `4 + ⌊3 ln n⌋` and an adaptive penalty at the bounds.
@@ -36,6 +58,8 @@ pub struct CmaEs {
     pub generations: usize,
     /// Seed: the same seed gives the same search.
     pub seed: u64,
+    /// Converged where the largest standard deviation of the distribution is below this; none for never.
+    pub collapsed: Option<f64>,
 }
 
 struct Boxed<'a> {
@@ -68,7 +92,7 @@ impl DerivativeFree for CmaEs {
         cost: &dyn Fn(&[f64]) -> f64,
         done: &dyn Fn() -> bool,
         observe: &mut dyn FnMut(usize, f64),
-    ) -> (Vec<f64>, f64) {
+    ) -> Found {
         let best = std::cell::RefCell::new((start.to_vec(), f64::INFINITY));
         let watched = |x: &[f64]| {
             // A generation is not cut short by the solver: what comes after the end costs nothing.
@@ -84,9 +108,11 @@ impl DerivativeFree for CmaEs {
         };
         let (low, high) = bounds.iter().map(|[a, b]| (*a, *b)).unzip();
         let problem = Boxed { cost: &watched, low, high };
-        let solver = BoundedCmaEs::<Vec<f64>, DenseMatrix>::new(self.seed, self.sigma);
+        let solver = BoundedCmaEs::<Vec<f64>, DenseMatrix>::new(self.seed, self.sigma)
+            .with_absolute_distribution_size_tolerance(self.collapsed);
         let progress = PopulationProgress::<Vec<f64>>::from_point(start.to_vec());
         let executor = Executor::new(problem, solver, progress).max_iter(self.generations as u64);
+        let mut ended = Ended::Stopped;
         if let Ok(mut stepper) = executor.into_stepper() {
             let mut generation = 0;
             while !done() {
@@ -95,11 +121,20 @@ impl DerivativeFree for CmaEs {
                         generation += 1;
                         observe(generation, best.borrow().1);
                     }
-                    Ok(StepOutcome::Stopped(_)) | Err(_) => break,
+                    Ok(StepOutcome::Stopped(report)) => {
+                        ended = match report.termination {
+                            Termination::Converged(_) => Ended::Converged,
+                            Termination::Limit(_) => Ended::Generations,
+                            _ => Ended::Stopped,
+                        };
+                        break;
+                    }
+                    Err(_) => break,
                 }
             }
         }
-        best.into_inner()
+        let (point, cost) = best.into_inner();
+        Found { point, cost, ended }
     }
 }
 
@@ -109,8 +144,10 @@ mod tests {
 
     fn solve(seed: u64) -> (Vec<f64>, f64) {
         let rosenbrock = |x: &[f64]| 100.0 * (x[1] - x[0] * x[0]).powi(2) + (1.0 - x[0]).powi(2);
-        let search = CmaEs { sigma: 0.3, generations: 400, seed };
-        search.minimise(&[-1.0, 1.0], &[[-2.0, 2.0]; 2], &rosenbrock, &|| false, &mut |_, _| {})
+        let search = CmaEs { sigma: 0.3, generations: 400, seed, collapsed: None };
+        let bounds = [[-2.0, 2.0]; 2];
+        let found = search.minimise(&[-1.0, 1.0], &bounds, &rosenbrock, &|| false, &mut |_, _| {});
+        (found.point, found.cost)
     }
 
     #[test]
@@ -127,7 +164,7 @@ mod tests {
             count.set(count.get() + 1);
             x[0] * x[0]
         };
-        let search = CmaEs { sigma: 0.3, generations: 1000, seed: 1 };
+        let search = CmaEs { sigma: 0.3, generations: 1000, seed: 1, collapsed: None };
         search.minimise(&[1.0], &[[-2.0, 2.0]], &cost, &|| count.get() >= 25, &mut |_, _| {});
         assert_eq!(count.get(), 25);
     }
