@@ -7,6 +7,7 @@ use crate::kinematics::Pullback;
 use crate::normal_penalty::energy_density;
 use crate::sample::{Contact, Sample, Status};
 use nalgebra::Vector3;
+use osculate_math::{Scalar, real};
 
 /// Force of a pair, its Jacobian, and its potential.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,17 +20,20 @@ pub struct NearForces {
     pub potential: f64,
 }
 
-impl PairStage<'_> {
+impl<T: Scalar> PairStage<'_, T> {
     /// Whether samples within `reach` \[m\] of their body's centre can have `φ` below the threshold and `margin` \[m\] now, or count by
     /// their stage start.
     pub fn may_be_near(&self, reach: f64, margin: f64) -> bool {
-        let threshold = self.params.threshold;
-        let may = |p: &Pullback, distance: f64| {
-            self.collider.may_reach(&(p.offset + p.collider_center), reach, distance)
+        let threshold = self.params.threshold.re();
+        let may = |p: &Pullback<T>, distance: f64| {
+            let center = real(&p.offset) + real(&p.collider_center);
+            self.collider.may_reach(&center, reach, distance)
         };
         may(&self.now, threshold + margin) || (self.explicit() && may(&self.start, threshold))
     }
+}
 
+impl PairStage<'_> {
     /// Finds the samples with `φ` below the threshold and `margin` \[m\] now, or that count by their stage start.
     pub fn find_near(&self, margin: f64, samples: &mut Vec<u32>) {
         let distance = self.params.threshold + margin;

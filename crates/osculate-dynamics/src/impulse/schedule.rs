@@ -194,9 +194,7 @@ impl Schedule<'_> {
             }
         }
         let worst = self.residual(&solver);
-        (stats.worst, stats.worst_tree) = (worst.contact, worst.tree);
-        stats.residual = if scale > 0.0 { worst.size / scale } else { worst.size };
-        stats.converged = stats.residual <= tolerance;
+        stats.judge(&worst, scale);
         Ok(stats)
     }
 

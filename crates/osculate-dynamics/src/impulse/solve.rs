@@ -13,7 +13,7 @@
 //! |r − max(0, r − (u + b + γ r)/(W + γ))| (W + γ)       ‖x − P_ρ(x − u/τ)‖ τ,   τ = tr A
 //! ```
 
-use super::residual::friction_residual;
+use super::residual::{Worst, friction_residual};
 use super::row::Velocities;
 use super::rows::{Bias, FrictionPair, Group, NormalRow, Rows};
 use super::settings::{FrictionMode, ImpulseSettings};
@@ -44,6 +44,15 @@ pub struct ImpulseStats {
     pub worst_tree: Option<usize>,
     /// Islands of bodies that contacts or joints link, each solved alone.
     pub islands: usize,
+}
+
+impl ImpulseStats {
+    /// What is left at the end, in units of the velocity `scale` \[m/s\]: as it is where nothing moves.
+    pub(super) fn judge(&mut self, worst: &Worst, scale: f64) {
+        (self.worst, self.worst_tree) = (worst.contact, worst.tree);
+        self.residual = if scale > 0.0 { worst.size / scale } else { worst.size };
+        self.converged = self.residual <= self.tolerance;
+    }
 }
 
 /// A row whose residual is below this part of what its rounding scales with is solved.
@@ -108,9 +117,7 @@ pub(crate) fn solve(
         worst = solver.residual(rows, v);
         stats.stationary = false;
     }
-    (stats.worst, stats.worst_tree) = (worst.contact, worst.tree);
-    stats.residual = if scale > 0.0 { worst.size / scale } else { worst.size };
-    stats.converged = stats.residual <= tolerance;
+    stats.judge(&worst, scale);
     Ok(stats)
 }
 

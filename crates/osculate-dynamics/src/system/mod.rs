@@ -36,7 +36,7 @@ use nalgebra::{Matrix3, Vector3};
 use osculate_contact::assembly::{Blocks, PairStage, Wrenches};
 use osculate_contact::kinematics::Pullback;
 use osculate_contact::{ContactLaw, ContactParams, DissipationSchedule, PairOverride};
-use osculate_math::{Scalar, lift, mat3, real};
+use osculate_math::{Scalar, lift, mat3};
 use rayon::prelude::*;
 use std::borrow::Cow;
 
@@ -213,13 +213,7 @@ impl<'s, T: Scalar> System<'s, T> {
         stage: &Stage<'_, T>,
     ) -> Option<PairStage<'a, T>> {
         let p = self.pair_anywhere(pair, stage)?;
-        let (reach, threshold) = (self.bodies[pair.a].reach, pair.params.threshold.re());
-        let near = |at: &Pullback<T>| {
-            let center = real(&at.offset) + real(&at.collider_center);
-            p.collider.may_reach(&center, reach, threshold)
-        };
-        let explicit = self.law.schedule == DissipationSchedule::StageStart;
-        (near(&p.now) || (explicit && near(&p.start))).then_some(p)
+        p.may_be_near(self.bodies[pair.a].reach, 0.0).then_some(p)
     }
 
     /// The pair at a stage, or `None` where there is no collider.
