@@ -34,6 +34,13 @@ const FIELDS: [&str; 4] = ["position", "rotation", "velocity", "angular_velocity
 const SIZES: [usize; 4] = [3, 9, 3, 3];
 
 impl Motions {
+    /// With room for so many states of bodies.
+    pub(crate) fn for_states(count: usize) -> Self {
+        let [position, rotation, velocity, angular_velocity] =
+            SIZES.map(|size| Vec::with_capacity(size * count));
+        Self { position, rotation, velocity, angular_velocity }
+    }
+
     pub(crate) fn push(&mut self, k: &Kinematics) {
         self.position.extend(k.position.iter());
         // C order: rows first.

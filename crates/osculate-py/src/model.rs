@@ -22,12 +22,12 @@ pub(crate) enum Model {
     Compliant {
         simulator: Arc<Simulator>,
         parameters: Parameters,
-        layout: Layout,
+        layout: Arc<Layout>,
     },
     Impulse {
         simulator: Arc<ImpulseSimulator>,
         parameters: ImpulseParameters,
-        layout: ImpulseLayout,
+        layout: Arc<ImpulseLayout>,
     },
 }
 
@@ -45,13 +45,13 @@ impl Model {
         let parameters = built.parameters.clone();
         match &built.impulse {
             None => {
-                let layout = Layout::new(built.simulator.scene(), &parameters);
+                let layout = Arc::new(Layout::new(built.simulator.scene(), &parameters));
                 let simulator = Arc::new(built.simulator.clone());
                 Self::Compliant { simulator, parameters, layout }
             }
             Some(simulator) => {
                 let parameters = ImpulseParameters::of(simulator, parameters);
-                let layout = ImpulseLayout::new(simulator, &parameters);
+                let layout = Arc::new(ImpulseLayout::new(simulator, &parameters));
                 Self::Impulse { simulator: Arc::new(simulator.clone()), parameters, layout }
             }
         }
@@ -148,13 +148,13 @@ impl Model {
         match self {
             Self::Compliant { simulator, parameters, .. } => {
                 let parameters = Parameters { wrenches, ..parameters.clone() };
-                let layout = Layout::new(simulator.scene(), &parameters);
+                let layout = Arc::new(Layout::new(simulator.scene(), &parameters));
                 Self::Compliant { simulator: Arc::clone(simulator), parameters, layout }
             }
             Self::Impulse { simulator, parameters, .. } => {
                 let mut parameters = parameters.clone();
                 parameters.scene.wrenches = wrenches;
-                let layout = ImpulseLayout::new(simulator, &parameters);
+                let layout = Arc::new(ImpulseLayout::new(simulator, &parameters));
                 Self::Impulse { simulator: Arc::clone(simulator), parameters, layout }
             }
         }
@@ -182,7 +182,7 @@ impl Model {
 
     /// Motion of every body after every step.
     pub(crate) fn motions(&self, of: &RolledOut) -> Motions {
-        let mut out = Motions::default();
+        let mut out = Motions::for_states((self.durations().len() + 1) * self.scene().bodies.len());
         for step in 0..=self.durations().len() {
             for body in 0..self.scene().bodies.len() {
                 let center = self.center(body);

@@ -103,6 +103,11 @@ class Motion:
         """
         return self._core.contacts(int(step))
 
+    @cached_property
+    def _parameters(self) -> int:
+        """``P``."""
+        return len(self.scene.paths)
+
     def _bars(self, given: Sequence[ArrayLike | None]) -> list[Array | None]:
         n, b = self.position.shape[:2]
         names = ("position", "rotation", "velocity", "angular_velocity")
@@ -129,17 +134,17 @@ class Motion:
         """
         bars = self._bars((position, rotation, velocity, angular_velocity))
         if all(bar is None for bar in bars):
-            return np.zeros(len(self.scene.paths))
+            return np.zeros(self._parameters)
         return self._core.gradient(*bars)[1]
 
     def jvp(self, direction: ArrayLike) -> Tangents:
         """Jacobian–vector product: derivatives of the motion along ``direction``, shape ``(P,)``, by the tangent."""
-        d = numbers("direction", direction, (len(self.scene.paths),))
+        d = numbers("direction", direction, (self._parameters,))
         return Tangents(*(x[0] for x in self._core.tangents(d[None, :])))
 
     def jacobian(self, paths: Sequence[str]) -> Tangents:
         """Derivatives of the motion by some parameters, one a row: shapes ``(len(paths), N + 1, B, …)``."""
-        directions = np.zeros((len(paths), len(self.scene.paths)))
+        directions = np.zeros((len(paths), self._parameters))
         for row, path in enumerate(paths):
             directions[row, self.scene.index(path)] = 1.0
         return Tangents(*self._core.tangents(directions))
@@ -156,7 +161,7 @@ class Motion:
 
         Exact: the tangent of the adjoint. Compliant model.
         """
-        d = numbers("direction", direction, (len(self.scene.paths),))
+        d = numbers("direction", direction, (self._parameters,))
         bars = self._bars((position, rotation, velocity, angular_velocity))
         return self._core.hessian_product(d, *bars)[2]
 
@@ -165,7 +170,7 @@ class Motion:
         at = [self.scene.index(path) for path in paths]
         rows = []
         for i in at:
-            direction = np.zeros(len(self.scene.paths))
+            direction = np.zeros(self._parameters)
             direction[i] = 1.0
             rows.append(self.hvp(direction)[at])
         return np.array(rows).reshape(len(at), len(at))

@@ -24,11 +24,12 @@ class Scene:
     The format of scene files is that of ``docs/scene.md``. ``P`` parameters have a path (``cube.mu``), a unit and a value.
     """
 
-    __slots__ = ("_core", "_index", "_paths")
+    __slots__ = ("_core", "_index", "_paths", "_units")
 
     def __init__(self, core: _core.Scene) -> None:
         self._core = core
-        self._paths: list[str] | None = None
+        self._paths: tuple[str, ...] | None = None
+        self._units: tuple[str, ...] | None = None
         self._index: dict[str, int] | None = None
 
     @classmethod
@@ -73,14 +74,20 @@ class Scene:
     @property
     def paths(self) -> list[str]:
         """Paths of the parameters, length ``P``."""
+        return list(self._names())
+
+    def _names(self) -> tuple[str, ...]:
+        """Paths, asked for once."""
         if self._paths is None:
-            self._paths = self._core.paths
-        return list(self._paths)
+            self._paths = tuple(self._core.paths)
+        return self._paths
 
     @property
     def units(self) -> list[str]:
         """Units of the parameters, empty for pure numbers, length ``P``."""
-        return self._core.units
+        if self._units is None:
+            self._units = tuple(self._core.units)
+        return list(self._units)
 
     @property
     def values(self) -> NDArray[np.float64]:
@@ -95,7 +102,7 @@ class Scene:
     def index(self, path: str) -> int:
         """Index of a parameter. Raises ``KeyError`` with the paths that look like it."""
         if self._index is None:
-            self._index = {p: i for i, p in enumerate(self.paths)}
+            self._index = {p: i for i, p in enumerate(self._names())}
         try:
             return self._index[path]
         except KeyError:
@@ -109,7 +116,7 @@ class Scene:
         """Full vector of values from a vector or from those that differ."""
         if not isinstance(values, Mapping):
             # A limit that is off is infinite: the core compares with what stands there.
-            return numbers("values", values, (len(self._paths or self.paths),), finite=False)
+            return numbers("values", values, (len(self._names()),), finite=False)
         full = self.values
         units = self.units
         for path, value in values.items():
@@ -146,7 +153,7 @@ class Scene:
 
     def __repr__(self) -> str:
         steps = len(self.times) - 1
-        return f"<osculate.Scene: {self.model}, {len(self.bodies)} bodies, {steps} steps, {len(self.paths)} parameters>"
+        return f"<osculate.Scene: {self.model}, {len(self.bodies)} bodies, {steps} steps, {len(self._names())} parameters>"
 
     def __reduce__(self) -> tuple[object, ...]:
         raise TypeError("a Scene cannot be pickled: send the path or the text of its file, and values")
