@@ -1,15 +1,27 @@
-"""The Python of the README and of docs/python.md runs as it stands there."""
+"""The Python of the README, of docs/python.md and of the guide runs as it stands there."""
 
 import re
+from pathlib import Path
 
 import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def blocks(text: str) -> list[str]:
     return re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+PAGES = ["README.md", "docs/python.md"] + [
+    str(page.relative_to(ROOT)) for page in sorted((ROOT / "docs/guide").glob("*.md")) if blocks(page.read_text())
+]
+
+
+def test_the_guide_has_python():
+    assert "docs/guide/python.md" in PAGES
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_code_of_a_page_runs(page, root, monkeypatch):
     """In order and in one namespace; a block that needs a cluster is left out, one that needs JAX where there is none."""
     monkeypatch.chdir(root)
