@@ -12,6 +12,7 @@ macro_rules! pages {
 #[cfg(doctest)]
 pages! {
     readme: "../../README.md",
+    impulse_derivatives: "../impulse-derivatives.md",
     straight_line: "straight-line.md",
     stage_form: "stage-form.md",
     adjoint: "adjoint.md",
