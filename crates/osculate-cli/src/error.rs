@@ -5,7 +5,7 @@ use osculate_contact::ContactError;
 use osculate_contact::impulse::ImpulseError;
 use osculate_dynamics::file::FileError;
 use osculate_dynamics::import::ImportError;
-use osculate_dynamics::impulse::ImpulseRunError;
+use osculate_dynamics::impulse::{ImpulseRunError, ImpulseStepError};
 use osculate_dynamics::{RunError, SceneError, StepError};
 use osculate_fit::certificate::CertificateError;
 use osculate_fit::contact_model::ModelError;
@@ -138,7 +138,15 @@ impl CliError {
             {
                 130
             }
-            Self::Stopped { .. } => 1,
+            Self::StoppedImpulse { source, .. }
+                if matches!(
+                    **source,
+                    ImpulseRunError::Step(ImpulseStepError::Interrupted { .. })
+                ) =>
+            {
+                130
+            }
+            Self::Stopped { .. } | Self::StoppedImpulse { .. } => 1,
             Self::Interrupted { .. } => 130,
             Self::Config { source, .. } => source.exit_code(),
             Self::Impact(error) if matches!(**error, ImpactError::Run(RunError::Step(_))) => 1,

@@ -6,6 +6,7 @@ mod common;
 
 use common::{assert_refused, example, json, osculate, scratch, stderr, stdout, write};
 use std::fs;
+use std::path::Path;
 
 /// A ball falls on the ground; free fall takes one iteration a stage, contact takes more.
 const FALL: &str = r#"
@@ -285,18 +286,30 @@ fn tractions_of_every_pair_that_touched_are_drawn_where_asked() {
     assert_refused(&output, 2, &["--figures"]);
 }
 
-/// Ctrl-C in a long simulation wrote nothing.
+/// Ctrl-C in a long simulation wrote nothing, later with the impulse model only.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_simulation_writes_what_it_has_and_ends_with_130() {
-    let folder = scratch("interrupted_simulation");
-    // Tens of thousands of samples: it would take minutes.
-    let scene = "[solver]\ndt = 1e-3\nsteps = 50000\n\
+    // Tens of thousands of samples, or a million steps: it would take minutes.
+    let compliant = "[solver]\ndt = 1e-3\nsteps = 50000\n\
         [[actor]]\nname = 'ground'\nstatic = true\n\
         shape.plane = { normal = [0, 0, 1] }\n\
         [[actor]]\nname = 'ball'\nmass = 0.4\npose.position = [0, 0, 0.0999]\n\
         shape.icosphere = { radius = 0.1, subdivisions = 5 }\ncollider = 'none'\n";
-    write(&folder, "scene.toml", scene);
+    let impulse = "[solver]\nmodel = 'impulse'\ndt = 1e-3\nsteps = 1000000\n\
+        [[actor]]\nname = 'ground'\nstatic = true\n\
+        shape.plane = { normal = [0, 0, 1] }\n\
+        [[actor]]\nname = 'cube'\nmass = 0.4\npose.position = [0, 0, 0.05]\n\
+        shape.box = { half_extents = [0.05, 0.05, 0.05] }\n";
+    for (name, scene) in [("interrupted", compliant), ("interrupted_impulse", impulse)] {
+        let folder = scratch(name);
+        write(&folder, "scene.toml", scene);
+        interrupt_a_simulation(&folder);
+    }
+}
+
+#[cfg(unix)]
+fn interrupt_a_simulation(folder: &Path) {
     let (scene, out) = (folder.join("scene.toml"), folder.join("out"));
     let run = std::process::Command::new(env!("CARGO_BIN_EXE_osculate"))
         .args(["simulate", scene.to_str().unwrap(), "--out", out.to_str().unwrap()])

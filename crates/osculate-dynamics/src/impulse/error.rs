@@ -64,6 +64,12 @@ pub enum ImpulseStepError {
         /// The body.
         body: String,
     },
+    /// The caller asked to stop.
+    #[error("interrupted at step {step}")]
+    Interrupted {
+        /// Index of the step, from 0.
+        step: usize,
+    },
     /// The time step is not positive.
     #[error("step {step}: time step is {found} s, allowed: > 0")]
     Duration {

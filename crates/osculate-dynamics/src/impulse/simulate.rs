@@ -8,6 +8,8 @@ use super::tree::JoinError;
 use super::{ImpulseStepError, joints};
 use crate::{JointState, Kinematics, Parameters, Scene, SceneError};
 use nalgebra::Vector3;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A scene, settings and a time grid, solved with impulses.
 #[derive(Clone, Debug)]
@@ -33,7 +35,7 @@ pub enum ImpulseRunError {
 }
 
 /// States after every step, and what each step did.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct ImpulseTrajectory {
     bodies: usize,
     states: Vec<RigidState>,
@@ -42,9 +44,28 @@ pub struct ImpulseTrajectory {
     /// Of a scene with joints: joints at the start and after each step, and impulses of their rows in each step.
     joints: Vec<JointState>,
     joint_impulses: Vec<Vec<f64>>,
+    /// Once true, the roll-out stops.
+    interrupt: Option<Arc<AtomicBool>>,
+}
+
+/// Equal motions; who may stop them does not count.
+impl PartialEq for ImpulseTrajectory {
+    fn eq(&self, other: &Self) -> bool {
+        self.bodies == other.bodies
+            && self.states == other.states
+            && self.records == other.records
+            && self.joints == other.joints
+            && self.joint_impulses == other.joint_impulses
+    }
 }
 
 impl ImpulseTrajectory {
+    /// The same memory; once `flag` is true, a roll-out into it stops with [`ImpulseStepError::Interrupted`].
+    #[must_use]
+    pub fn interrupted_by(self, flag: Arc<AtomicBool>) -> Self {
+        Self { interrupt: Some(flag), ..self }
+    }
+
     /// Joints after `step` steps, where the scene has any.
     pub fn joints(&self, step: usize) -> Option<&JointState> {
         self.joints.get(step)
@@ -150,7 +171,7 @@ impl ImpulseSimulator {
     /// As [`ImpulseSimulator::run`].
     ///
     /// # Errors
-    /// As [`ImpulseSimulator::run`]; the steps before the failure stay in the trajectory.
+    /// As [`ImpulseSimulator::run`], and where the trajectory's flag says stop; the steps before the failure stay in the trajectory.
     pub fn run_into(
         &self,
         parameters: &Parameters,
@@ -172,9 +193,13 @@ impl ImpulseSimulator {
             records: Vec::with_capacity(self.durations.len()),
             joints: Vec::new(),
             joint_impulses: Vec::new(),
+            interrupt: trajectory.interrupt.take(),
         };
         trajectory.push_joints(&stepper);
         for (k, &duration) in self.durations.iter().enumerate() {
+            if trajectory.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+                return Err(ImpulseStepError::Interrupted { step: k }.into());
+            }
             let wrenches =
                 if found == 0 { &[][..] } else { &parameters.wrenches[k * dynamic..][..dynamic] };
             if let (Some(given), Some(tree)) =

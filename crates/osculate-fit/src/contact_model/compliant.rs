@@ -10,6 +10,8 @@ use osculate_dynamics::{
 };
 use osculate_math::{Jet, Scalar};
 use rayon::prelude::*;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Columns of the Hessian of one pass.
 const WIDTH: usize = 4;
@@ -89,6 +91,10 @@ impl ContactModel for Simulator {
         trajectory: &mut Trajectory,
     ) -> Result<(), ModelError> {
         Ok(self.run_into(parameters, trajectory)?)
+    }
+
+    fn interrupted_by(trajectory: Trajectory, flag: Arc<AtomicBool>) -> Trajectory {
+        trajectory.interrupted_by(flag)
     }
 
     fn state(trajectory: &Trajectory, step: usize, body: usize) -> RigidState {

@@ -12,6 +12,8 @@ use osculate_dynamics::sensitivity::Outcome;
 use osculate_dynamics::{OnFailure, Parameters, Scene, SceneError};
 use osculate_math::{Jet, Scalar};
 use rayon::prelude::*;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// A roll-out whose steps are linearised.
 pub struct ImpulseDerivatives<'a> {
@@ -100,8 +102,11 @@ impl ContactModel for ImpulseSimulator {
         parameters: &ImpulseParameters,
         trajectory: &mut ImpulseTrajectory,
     ) -> Result<(), ModelError> {
-        *trajectory = parameters.run(self)?;
-        Ok(())
+        Ok(parameters.run_into(self, trajectory)?)
+    }
+
+    fn interrupted_by(trajectory: ImpulseTrajectory, flag: Arc<AtomicBool>) -> ImpulseTrajectory {
+        trajectory.interrupted_by(flag)
     }
 
     fn state(trajectory: &ImpulseTrajectory, step: usize, body: usize) -> RigidState {

@@ -17,6 +17,8 @@ use osculate_dynamics::impulse::RigidState;
 use osculate_dynamics::sensitivity::Outcome;
 use osculate_dynamics::{Kinematics, OnFailure, Parameters, Scene, SceneError};
 use osculate_math::{Jet, Scalar};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// A number of a scene.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,6 +86,8 @@ pub trait ContactModel: Clone + Send + Sync + Sized + 'static {
         parameters: &Self::Parameters<f64>,
         trajectory: &mut Self::Trajectory,
     ) -> Result<(), ModelError>;
+    /// The same memory; once `flag` is true, a roll-out into it stops with an error.
+    fn interrupted_by(trajectory: Self::Trajectory, flag: Arc<AtomicBool>) -> Self::Trajectory;
     /// State of a body after some steps.
     fn state(trajectory: &Self::Trajectory, step: usize, body: usize) -> RigidState;
     /// Solves that did not meet their tolerance.

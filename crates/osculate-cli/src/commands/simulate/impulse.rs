@@ -1,7 +1,7 @@
 //! `osculate simulate` of a scene of the impulse model.
 
 use super::{Args, tables};
-use crate::{CliError, Report, console, files, table};
+use crate::{CliError, Report, console, files, interrupt, table};
 use osculate_dynamics::file::BuiltScene;
 use osculate_dynamics::impulse::{
     ImpulseRunError, ImpulseSimulator, ImpulseTrajectory, Inertia, StepRecord,
@@ -30,7 +30,7 @@ pub(super) fn run(
     if args.figures {
         built.require_compliant("figures of tractions, which impulses do not have")?;
     }
-    let mut trajectory = ImpulseTrajectory::default();
+    let mut trajectory = ImpulseTrajectory::default().interrupted_by(interrupt::flag());
     let outcome = simulator.run_into(&built.parameters, &mut trajectory);
     if let Err(ImpulseRunError::Scene(error)) = outcome {
         return Err(error.into());

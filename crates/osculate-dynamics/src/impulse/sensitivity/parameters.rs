@@ -83,6 +83,20 @@ impl ImpulseParameters {
     /// # Errors
     /// Where a number is out of its range, the parameters do not fit the scene, or a step fails.
     pub fn run(&self, simulator: &ImpulseSimulator) -> Result<ImpulseTrajectory, ImpulseRunError> {
+        let mut trajectory = ImpulseTrajectory::default();
+        self.run_into(simulator, &mut trajectory)?;
+        Ok(trajectory)
+    }
+
+    /// As [`ImpulseParameters::run`].
+    ///
+    /// # Errors
+    /// As [`ImpulseSimulator::run_into`]; the steps before the failure stay in the trajectory.
+    pub fn run_into(
+        &self,
+        simulator: &ImpulseSimulator,
+        trajectory: &mut ImpulseTrajectory,
+    ) -> Result<(), ImpulseRunError> {
         let mut scene = simulator.scene().clone();
         for (i, body) in scene.bodies.iter_mut().enumerate() {
             body.impulse.restitution = self.restitution[i];
@@ -92,7 +106,7 @@ impl ImpulseParameters {
         }
         let settings = self.settings(simulator.settings());
         let with = ImpulseSimulator::new(scene, settings, simulator.durations().to_vec())?;
-        with.run(&self.scene)
+        with.run_into(&self.scene, trajectory)
     }
 }
 
