@@ -5,8 +5,10 @@ use osculate_dynamics::file::FileError;
 use osculate_dynamics::impulse::ImpulseRunError;
 use osculate_dynamics::impulse::sensitivity::ImpulseGradientError;
 use osculate_fit::certificate::CertificateError;
+use osculate_fit::contact_model::ModelError;
 use osculate_fit::experiment;
 use osculate_fit::impact::ImpactError;
+use osculate_fit::optimize::OptimizeError;
 use osculate_fit::problem::ProblemError;
 use osculate_fit::recording;
 use osculate_fit::report::ReportError;
@@ -35,7 +37,12 @@ pyo3::create_exception!(
 );
 pyo3::create_exception!(osculate, ExperimentError, OsculateError, "An experiment is not valid.");
 pyo3::create_exception!(osculate, RecordingError, OsculateError, "A recording is not valid.");
-pyo3::create_exception!(osculate, FitError, OsculateError, "A fit or a certificate failed.");
+pyo3::create_exception!(
+    osculate,
+    FitError,
+    OsculateError,
+    "A fit, a search or a certificate failed."
+);
 
 /// Adds the exceptions to the module.
 pub(crate) fn add(m: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -110,6 +117,23 @@ impl From<ImpulseRunError> for Failure {
 impl From<ImpulseGradientError> for Failure {
     fn from(error: ImpulseGradientError) -> Self {
         Self::Gradient(error.to_string())
+    }
+}
+
+impl From<ModelError> for Failure {
+    fn from(error: ModelError) -> Self {
+        match error {
+            ModelError::Compliant(error) => error.into(),
+            ModelError::Impulse(error) => error.into(),
+            ModelError::Gradient(error) => error.into(),
+            error => Self::Scene(error.to_string()),
+        }
+    }
+}
+
+impl From<OptimizeError> for Failure {
+    fn from(error: OptimizeError) -> Self {
+        Self::Fit(error.to_string())
     }
 }
 

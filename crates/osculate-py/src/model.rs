@@ -1,14 +1,20 @@
 //! The two contact models behind one set of questions.
+//!
+//! What both models answer is written once, generic over [`ContactModel`]; [`Model`] and [`RolledOut`] only choose.
 
 use crate::arrays::Motions;
 use crate::error::Failure;
 use crate::outcome::Asked;
-use nalgebra::Matrix3;
+use nalgebra::{Matrix3, Vector3};
 use osculate_dynamics::file::BuiltScene;
-use osculate_dynamics::impulse::sensitivity::{ImpulseLayout, ImpulseParameters, Linearisation};
-use osculate_dynamics::impulse::{ImpulseSimulator, ImpulseTrajectory};
-use osculate_dynamics::sensitivity::{adjoint, hessian, tangent};
-use osculate_dynamics::{Kinematics, Layout, Parameters, Scene, Simulator, Trajectory, Wrench};
+use osculate_dynamics::impulse::{
+    AnchorImpulse, ContactImpulse, ImpulseSimulator, ImpulseTrajectory,
+};
+use osculate_dynamics::sensitivity::hessian;
+use osculate_dynamics::{
+    ContactRecord, Energies, Kinematics, OnFailure, Parameters, Scene, Simulator, Wrench,
+};
+use osculate_fit::contact_model::{ContactModel, Entry};
 use osculate_math::Jet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -16,101 +22,37 @@ use std::sync::atomic::AtomicBool;
 /// Directions of one pass of the tangent.
 const WIDTH: usize = 8;
 
-/// A scene under one of the models, with its numbers.
-#[derive(Clone)]
-pub(crate) enum Model {
-    Compliant {
-        simulator: Arc<Simulator>,
-        parameters: Parameters,
-        layout: Arc<Layout>,
-    },
-    Impulse {
-        simulator: Arc<ImpulseSimulator>,
-        parameters: ImpulseParameters,
-        layout: Arc<ImpulseLayout>,
-    },
+/// A simulation with its numbers.
+pub(crate) struct Of<M: ContactModel> {
+    simulator: Arc<M>,
+    parameters: M::Parameters<f64>,
+    layout: Arc<M::Layout>,
 }
 
-/// A roll-out of one of them.
-pub(crate) enum RolledOut {
-    Compliant(Box<Trajectory>),
-    Impulse(ImpulseTrajectory),
+impl<M: ContactModel> Clone for Of<M> {
+    fn clone(&self) -> Self {
+        let (simulator, layout) = (Arc::clone(&self.simulator), Arc::clone(&self.layout));
+        Self { simulator, parameters: self.parameters.clone(), layout }
+    }
 }
 
-/// Value, gradient, and product of the Hessian with a direction.
-pub(crate) type SecondOrder = (f64, Vec<f64>, Vec<f64>);
-
-impl Model {
-    pub(crate) fn new(built: &BuiltScene) -> Self {
-        let parameters = built.parameters.clone();
-        match &built.impulse {
-            None => {
-                let layout = Arc::new(Layout::new(built.simulator.scene(), &parameters));
-                let simulator = Arc::new(built.simulator.clone());
-                Self::Compliant { simulator, parameters, layout }
-            }
-            Some(simulator) => {
-                let parameters = ImpulseParameters::of(simulator, parameters);
-                let layout = Arc::new(ImpulseLayout::new(simulator, &parameters));
-                Self::Impulse { simulator: Arc::new(simulator.clone()), parameters, layout }
-            }
-        }
+impl<M: ContactModel> Of<M> {
+    fn new(simulator: Arc<M>, parameters: M::Parameters<f64>) -> Self {
+        let layout = Arc::new(simulator.layout(&parameters));
+        Self { simulator, parameters, layout }
     }
 
-    pub(crate) fn name(&self) -> &'static str {
-        match self {
-            Self::Compliant { .. } => "compliant",
-            Self::Impulse { .. } => "impulse",
-        }
-    }
-
-    pub(crate) fn scene(&self) -> &Scene {
-        match self {
-            Self::Compliant { simulator, .. } => simulator.scene(),
-            Self::Impulse { simulator, .. } => simulator.scene(),
-        }
-    }
-
-    pub(crate) fn durations(&self) -> &[f64] {
-        match self {
-            Self::Compliant { simulator, .. } => simulator.durations(),
-            Self::Impulse { simulator, .. } => simulator.durations(),
-        }
-    }
-
-    /// Paths and units of the parameters.
-    pub(crate) fn entries(&self) -> Vec<(String, &'static str)> {
-        match self {
-            Self::Compliant { layout, .. } => {
-                layout.entries().iter().map(|e| (e.path.clone(), e.unit)).collect()
-            }
-            Self::Impulse { layout, .. } => {
-                layout.entries().iter().map(|e| (e.path.clone(), e.unit)).collect()
-            }
-        }
-    }
-
-    pub(crate) fn values(&self) -> Vec<f64> {
-        match self {
-            Self::Compliant { parameters, layout, .. } => layout.values(parameters),
-            Self::Impulse { parameters, layout, .. } => layout.values(parameters),
-        }
-    }
-
-    fn add(&mut self, i: usize, x: f64) {
-        match self {
-            Self::Compliant { parameters, layout, .. } => layout.add(parameters, i, x),
-            Self::Impulse { parameters, layout, .. } => layout.add(parameters, i, x),
-        }
+    fn values(&self) -> Vec<f64> {
+        M::values(&self.layout, &self.parameters)
     }
 
     /// Which parameters are increments, whose value is zero wherever they stand (a rotation, a placement).
-    pub(crate) fn increments(&self) -> Vec<bool> {
-        let (mut moved, before) = (self.clone(), self.values());
+    fn increments(&self) -> Vec<bool> {
+        let (mut moved, before) = (self.parameters.clone(), self.values());
         for (i, _) in before.iter().enumerate().filter(|(_, x)| x.to_bits() << 1 == 0) {
-            moved.add(i, 0.125);
+            M::add(&self.layout, &mut moved, i, 0.125);
         }
-        let after = moved.values();
+        let after = M::values(&self.layout, &moved);
         before
             .iter()
             .zip(after)
@@ -118,8 +60,7 @@ impl Model {
             .collect()
     }
 
-    /// The same scene with other values; increments move it, one after the other.
-    pub(crate) fn with_values(&self, wanted: &[f64], increments: &[bool]) -> Self {
+    fn with_values(&self, wanted: &[f64], increments: &[bool]) -> Self {
         let mut out = self.clone();
         // x + (y − x) is y but for rounding of the larger one; a second time it is y.
         for round in 0..3 {
@@ -127,18 +68,173 @@ impl Model {
             for (i, (&wanted, now)) in wanted.iter().zip(now).enumerate() {
                 let rest = wanted - now;
                 if rest.abs() > 0.0 && (round == 0 || !increments[i]) {
-                    out.add(i, rest);
+                    M::add(&out.layout, &mut out.parameters, i, rest);
                 }
             }
         }
         out
     }
 
+    fn with_wrenches(&self, wrenches: Vec<Wrench>) -> Self {
+        let mut parameters = self.parameters.clone();
+        M::of_scene_mut(&mut parameters).wrenches = wrenches;
+        Self::new(Arc::clone(&self.simulator), parameters)
+    }
+
+    fn run(&self, flag: Arc<AtomicBool>) -> Result<Rolled<M>, Failure> {
+        let mut trajectory = M::interrupted_by(M::Trajectory::default(), flag);
+        self.simulator.run_into(&self.parameters, &mut trajectory)?;
+        Ok(Rolled { of: self.clone(), trajectory })
+    }
+}
+
+/// A roll-out, and what was rolled out.
+pub(crate) struct Rolled<M: ContactModel> {
+    of: Of<M>,
+    trajectory: M::Trajectory,
+}
+
+impl<M: ContactModel> Rolled<M> {
+    /// Hands the motion of every body after every step to `each`.
+    fn visit(&self, mut each: impl FnMut(&Kinematics)) {
+        let bodies = &M::of_scene(&self.of.parameters).bodies;
+        for step in 0..=self.of.simulator.steps() {
+            for (body, p) in bodies.iter().enumerate() {
+                each(&M::state(&self.trajectory, step, body).kinematics(&p.center));
+            }
+        }
+    }
+
+    fn motions(&self) -> Motions {
+        let simulator = &self.of.simulator;
+        let mut out = Motions::for_states((simulator.steps() + 1) * simulator.scene().bodies.len());
+        self.visit(|k| out.push(k));
+        out
+    }
+
+    fn linearise(&self) -> Result<M::Derivatives<'_>, Failure> {
+        let Of { simulator, parameters, .. } = &self.of;
+        Ok(simulator.linearise(parameters, &self.trajectory, OnFailure::Stop)?)
+    }
+
+    fn gradient(&self, asked: &Asked) -> Result<(f64, Vec<f64>), Failure> {
+        Ok(M::adjoint(&self.linearise()?, asked)?)
+    }
+
+    fn tangents(&self, directions: &[Vec<f64>]) -> Result<Vec<Motions>, Failure> {
+        // A linearisation of the impulse model costs a pass over the steps: made once.
+        let (linear, steps) = (self.linearise()?, self.of.simulator.steps());
+        let mut out = vec![Motions::default(); directions.len()];
+        for (some, out) in directions.chunks(WIDTH).zip(out.chunks_mut(WIDTH)) {
+            let mut seeded = M::lift::<Jet<WIDTH>>(&self.of.parameters);
+            seed(some, |i, x| M::add(&self.of.layout, &mut seeded, i, x));
+            let path = M::path(&linear, &seeded)?;
+            for step in 0..=steps {
+                for (body, p) in M::of_scene(&seeded).bodies.iter().enumerate() {
+                    spread(&M::state_on(&path, step, body).kinematics(&p.center), out);
+                }
+            }
+        }
+        Ok(out)
+    }
+}
+
+/// A scene under one of the models, with its numbers.
+#[derive(Clone)]
+pub(crate) enum Model {
+    Compliant(Of<Simulator>),
+    Impulse(Of<ImpulseSimulator>),
+}
+
+/// A roll-out of one of them.
+pub(crate) enum RolledOut {
+    Compliant(Box<Rolled<Simulator>>),
+    Impulse(Box<Rolled<ImpulseSimulator>>),
+}
+
+/// `either!(Model, self, of => …)`: the same expression under each model.
+macro_rules! either {
+    ($kind:ident, $value:expr, $of:ident => $answer:expr) => {
+        match $value {
+            $kind::Compliant($of) => $answer,
+            $kind::Impulse($of) => $answer,
+        }
+    };
+}
+
+/// Value, gradient, and product of the Hessian with a direction.
+pub(crate) type SecondOrder = (f64, Vec<f64>, Vec<f64>);
+
+/// One point of contact, of either model.
+pub(crate) struct Touch {
+    pub(crate) bodies: [usize; 2],
+    pub(crate) gap: f64,
+    pub(crate) position: Vector3<f64>,
+    pub(crate) normal: Vector3<f64>,
+    /// On the first body.
+    pub(crate) force: Vector3<f64>,
+}
+
+impl Model {
+    pub(crate) fn new(built: &BuiltScene) -> Self {
+        let parameters = built.parameters.clone();
+        match &built.impulse {
+            None => Self::compliant(built.simulator.clone(), parameters),
+            Some(simulator) => {
+                let parameters = simulator.all_parameters(parameters);
+                Self::Impulse(Of::new(Arc::new(simulator.clone()), parameters))
+            }
+        }
+    }
+
+    pub(crate) fn compliant(simulator: Simulator, parameters: Parameters) -> Self {
+        Self::Compliant(Of::new(Arc::new(simulator), parameters))
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Compliant(_) => "compliant",
+            Self::Impulse(_) => "impulse",
+        }
+    }
+
+    pub(crate) fn scene(&self) -> &Scene {
+        either!(Self, self, of => of.simulator.scene())
+    }
+
+    pub(crate) fn durations(&self) -> &[f64] {
+        either!(Self, self, of => of.simulator.durations())
+    }
+
+    /// Paths and units of the parameters.
+    pub(crate) fn entries(&self) -> Vec<Entry> {
+        match self {
+            Self::Compliant(of) => Simulator::entries(&of.layout),
+            Self::Impulse(of) => ImpulseSimulator::entries(&of.layout),
+        }
+    }
+
+    pub(crate) fn values(&self) -> Vec<f64> {
+        either!(Self, self, of => of.values())
+    }
+
+    pub(crate) fn increments(&self) -> Vec<bool> {
+        either!(Self, self, of => of.increments())
+    }
+
+    /// The same scene with other values; increments move it, one after the other.
+    pub(crate) fn with_values(&self, wanted: &[f64], increments: &[bool]) -> Self {
+        match self {
+            Self::Compliant(of) => Self::Compliant(of.with_values(wanted, increments)),
+            Self::Impulse(of) => Self::Impulse(of.with_values(wanted, increments)),
+        }
+    }
+
     /// Whether every number is one that a scene can have.
     pub(crate) fn validate(&self) -> Result<(), Failure> {
         let parameters = match self {
-            Self::Compliant { parameters, .. } => parameters,
-            Self::Impulse { parameters, .. } => &parameters.scene,
+            Self::Compliant(of) => &of.parameters,
+            Self::Impulse(of) => &of.parameters.scene,
         };
         parameters.validate(self.scene()).map_err(|e| Failure::Scene(e.to_string()))
     }
@@ -146,137 +242,129 @@ impl Model {
     /// The same scene with applied wrenches, `wrenches[step * dynamic bodies + i]`.
     pub(crate) fn with_wrenches(&self, wrenches: Vec<Wrench>) -> Self {
         match self {
-            Self::Compliant { simulator, parameters, .. } => {
-                let parameters = Parameters { wrenches, ..parameters.clone() };
-                let layout = Arc::new(Layout::new(simulator.scene(), &parameters));
-                Self::Compliant { simulator: Arc::clone(simulator), parameters, layout }
-            }
-            Self::Impulse { simulator, parameters, .. } => {
-                let mut parameters = parameters.clone();
-                parameters.scene.wrenches = wrenches;
-                let layout = Arc::new(ImpulseLayout::new(simulator, &parameters));
-                Self::Impulse { simulator: Arc::clone(simulator), parameters, layout }
-            }
+            Self::Compliant(of) => Self::Compliant(of.with_wrenches(wrenches)),
+            Self::Impulse(of) => Self::Impulse(of.with_wrenches(wrenches)),
         }
     }
 
+    /// Rolls out; ends with an error once the flag is true.
     pub(crate) fn run(&self, flag: Arc<AtomicBool>) -> Result<RolledOut, Failure> {
         match self {
-            Self::Compliant { simulator, parameters, .. } => {
-                let mut trajectory = Trajectory::default().interrupted_by(flag);
-                simulator.run_into(parameters, &mut trajectory)?;
-                Ok(RolledOut::Compliant(Box::new(trajectory)))
-            }
-            Self::Impulse { simulator, parameters, .. } => {
-                Ok(RolledOut::Impulse(parameters.run(simulator)?))
-            }
+            Self::Compliant(of) => Ok(RolledOut::Compliant(Box::new(of.run(flag)?))),
+            Self::Impulse(of) => Ok(RolledOut::Impulse(Box::new(of.run(flag)?))),
         }
     }
+}
 
-    fn center(&self, body: usize) -> nalgebra::Vector3<f64> {
-        match self {
-            Self::Compliant { parameters, .. } => parameters.bodies[body].center,
-            Self::Impulse { parameters, .. } => parameters.scene.bodies[body].center,
-        }
-    }
-
+impl RolledOut {
     /// Motion of every body after every step.
-    pub(crate) fn motions(&self, of: &RolledOut) -> Motions {
-        let mut out = Motions::for_states((self.durations().len() + 1) * self.scene().bodies.len());
-        for step in 0..=self.durations().len() {
-            for body in 0..self.scene().bodies.len() {
-                let center = self.center(body);
-                out.push(&match of {
-                    RolledOut::Compliant(t) => t.path.state(step)[body].kinematics(&center),
-                    RolledOut::Impulse(t) => t.state(step)[body].kinematics(&center),
-                });
+    pub(crate) fn motions(&self) -> Motions {
+        either!(Self, self, rolled => rolled.motions())
+    }
+
+    pub(crate) fn unconverged(&self) -> usize {
+        match self {
+            Self::Compliant(rolled) => rolled.trajectory.unconverged(),
+            Self::Impulse(rolled) => rolled.trajectory.unconverged(),
+        }
+    }
+
+    /// Iterations (or sweeps) and residual of every stage (or step).
+    pub(crate) fn solves(&self) -> (Vec<i64>, Vec<f64>) {
+        match self {
+            Self::Compliant(rolled) => {
+                let stats = rolled.trajectory.stats.iter();
+                stats.map(|s| (s.iterations as i64, s.residual)).unzip()
+            }
+            Self::Impulse(rolled) => {
+                let records = rolled.trajectory.records.iter();
+                records.map(|r| (r.stats.sweeps as i64, r.stats.residual)).unzip()
             }
         }
-        out
     }
 
     /// An outcome and its gradient, by the adjoint.
-    pub(crate) fn gradient(
-        &self,
-        of: &RolledOut,
-        asked: &Asked,
-    ) -> Result<(f64, Vec<f64>), Failure> {
-        match (self, of) {
-            (Self::Compliant { simulator, parameters, .. }, RolledOut::Compliant(t)) => {
-                Ok(adjoint::gradient(simulator, t, parameters, asked)?)
-            }
-            (Self::Impulse { simulator, parameters, .. }, RolledOut::Impulse(t)) => {
-                Ok(Linearisation::new(simulator, parameters, t)?.adjoint(asked))
-            }
-            _ => Err(mixed()),
-        }
+    pub(crate) fn gradient(&self, asked: &Asked) -> Result<(f64, Vec<f64>), Failure> {
+        either!(Self, self, rolled => rolled.gradient(asked))
     }
 
     /// Derivatives of the motion along directions of the parameters, one of [`Motions`] each.
-    pub(crate) fn tangents(
-        &self,
-        of: &RolledOut,
-        directions: &[Vec<f64>],
-    ) -> Result<Vec<Motions>, Failure> {
-        let mut out = vec![Motions::default(); directions.len()];
-        // Each pass costs a linearisation of the impulse model: made once.
-        let linear = match (self, of) {
-            (Self::Impulse { simulator, parameters, .. }, RolledOut::Impulse(t)) => {
-                Some(Linearisation::new(simulator, parameters, t)?)
-            }
-            _ => None,
-        };
-        for (some, out) in directions.chunks(WIDTH).zip(out.chunks_mut(WIDTH)) {
-            match (self, of) {
-                (Self::Compliant { simulator, parameters, layout }, RolledOut::Compliant(t)) => {
-                    let mut seeded = parameters.lift::<Jet<WIDTH>>();
-                    seed(some, |i, x| layout.add(&mut seeded, i, x));
-                    let path = tangent::path(simulator, t, &seeded)?;
-                    for step in 0..=self.durations().len() {
-                        for (state, p) in path.state(step).iter().zip(&seeded.bodies) {
-                            spread(&state.kinematics(&p.center), out);
-                        }
-                    }
-                }
-                (Self::Impulse { parameters, layout, .. }, RolledOut::Impulse(_)) => {
-                    let mut seeded = parameters.lift::<Jet<WIDTH>>();
-                    seed(some, |i, x| layout.add(&mut seeded, i, x));
-                    let Some(linear) = &linear else { return Err(mixed()) };
-                    let path = linear.path(&seeded)?;
-                    for step in 0..=self.durations().len() {
-                        for (state, p) in path.state(step).iter().zip(&seeded.scene.bodies) {
-                            spread(&state.kinematics(&p.center), out);
-                        }
-                    }
-                }
-                _ => return Err(mixed()),
-            }
-        }
-        Ok(out)
+    pub(crate) fn tangents(&self, directions: &[Vec<f64>]) -> Result<Vec<Motions>, Failure> {
+        either!(Self, self, rolled => rolled.tangents(directions))
     }
 
     /// Outcome, gradient, and the Hessian times a direction.
     pub(crate) fn second_order(
         &self,
-        of: &RolledOut,
         direction: &[f64],
         asked: &Asked,
     ) -> Result<SecondOrder, Failure> {
-        match (self, of) {
-            (Self::Compliant { simulator, parameters, .. }, RolledOut::Compliant(t)) => {
-                Ok(hessian::vector_product(simulator, t, parameters, direction, asked)?)
-            }
-            (Self::Impulse { .. }, _) => Err(Failure::Gradient(
+        let Self::Compliant(rolled) = self else {
+            return Err(Failure::Gradient(
                 "second derivatives: the impulse model has first derivatives only; use model = \"compliant\"".into(),
-            )),
-            _ => Err(mixed()),
+            ));
+        };
+        let Of { simulator, parameters, .. } = &rolled.of;
+        Ok(hessian::vector_product(simulator, &rolled.trajectory, parameters, direction, asked)?)
+    }
+
+    /// Energies after every step.
+    pub(crate) fn energies(&self) -> Result<Vec<Energies>, Failure> {
+        let Self::Compliant(rolled) = self else {
+            return Err(Failure::Scene(
+                "energies: the impulse model stores none in contacts; use velocities".into(),
+            ));
+        };
+        let Of { simulator, parameters, .. } = &rolled.of;
+        let of = |k| simulator.energies(&rolled.trajectory, parameters, k);
+        Ok((0..=simulator.steps()).map(of).collect::<Result<_, _>>()?)
+    }
+
+    /// What touched at the end of a step, from 1.
+    pub(crate) fn contacts(&self, step: usize) -> Result<Vec<Touch>, Failure> {
+        match self {
+            Self::Compliant(rolled) => {
+                let Of { simulator, parameters, .. } = &rolled.of;
+                let found = simulator.contacts(&rolled.trajectory, parameters, step - 1)?;
+                Ok(found.iter().map(of_record).collect())
+            }
+            Self::Impulse(rolled) => {
+                let duration = rolled.of.simulator.durations()[step - 1];
+                Ok(of_impulses(&rolled.trajectory, step, duration))
+            }
         }
     }
 }
 
-/// A roll-out of the other model; no caller can make one.
-fn mixed() -> Failure {
-    Failure::Scene("the roll-out is of another contact model than the scene".into())
+fn of_record(c: &ContactRecord) -> Touch {
+    Touch {
+        bodies: [c.colliding, c.collider],
+        gap: c.distance,
+        position: c.position,
+        normal: c.normal,
+        force: c.force,
+    }
+}
+
+/// Impulses over a step are mean forces.
+fn of_impulses(trajectory: &ImpulseTrajectory, step: usize, duration: f64) -> Vec<Touch> {
+    let point = |c: &ContactImpulse| Touch {
+        bodies: c.bodies,
+        gap: c.point.gap,
+        position: (c.point.point_a + c.point.point_b) * 0.5,
+        normal: c.point.normal,
+        force: (c.point.normal * c.normal + c.friction) / duration,
+    };
+    // Friction of a patch acts at its anchors, which carry no load of their own.
+    let anchor = |a: &AnchorImpulse| Touch {
+        bodies: a.bodies,
+        gap: 0.0,
+        position: a.position,
+        normal: a.normal,
+        force: a.impulse / duration,
+    };
+    let record = &trajectory.records[step - 1];
+    record.contacts.iter().map(point).chain(record.anchors.iter().map(anchor)).collect()
 }
 
 fn seed(directions: &[Vec<f64>], mut add: impl FnMut(usize, Jet<WIDTH>)) {

@@ -3,7 +3,7 @@
 use crate::arrays::{Cotangents, Motions, array, indices};
 use crate::error::Failure;
 use crate::interrupt;
-use crate::model::{Model, RolledOut};
+use crate::model::{RolledOut, Touch};
 use crate::outcome::Asked;
 use crate::scene::{Scene, states};
 use nalgebra::Vector3;
@@ -56,10 +56,10 @@ impl Motion {
     fn compute<X: Send>(
         &self,
         py: Python<'_>,
-        f: impl FnOnce(&Model, &RolledOut) -> Result<X, Failure> + Send,
+        f: impl FnOnce(&RolledOut) -> Result<X, Failure> + Send,
     ) -> PyResult<X> {
-        let (model, of) = (&self.scene.model, &*self.rolled_out);
-        Ok(interrupt::run(py, |_| f(model, of)).or_signal()?)
+        let of = &*self.rolled_out;
+        Ok(interrupt::run(py, |_| f(of)).or_signal()?)
     }
 }
 
@@ -72,15 +72,12 @@ impl Motion {
 
     /// position, rotation, velocity, angular_velocity.
     fn arrays<'py>(&self, py: Python<'py>) -> PyResult<Fields<'py>> {
-        self.scene.model.motions(&self.rolled_out).arrays(py, states(&self.scene), self.bodies())
+        self.rolled_out.motions().arrays(py, states(&self.scene), self.bodies())
     }
 
     #[getter]
     fn unconverged(&self) -> usize {
-        match &*self.rolled_out {
-            RolledOut::Compliant(t) => t.unconverged(),
-            RolledOut::Impulse(t) => t.unconverged(),
-        }
+        self.rolled_out.unconverged()
     }
 
     /// Iterations (or sweeps) and residual of every stage (or step).
@@ -88,14 +85,7 @@ impl Motion {
         &self,
         py: Python<'py>,
     ) -> (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>) {
-        let (count, residual): (Vec<i64>, Vec<f64>) = match &*self.rolled_out {
-            RolledOut::Compliant(t) => {
-                t.stats.iter().map(|s| (s.iterations as i64, s.residual)).unzip()
-            }
-            RolledOut::Impulse(t) => {
-                t.records.iter().map(|r| (r.stats.sweeps as i64, r.stats.residual)).unzip()
-            }
-        };
+        let (count, residual) = self.rolled_out.solves();
         (indices(py, &count), residual.to_pyarray(py))
     }
 
@@ -109,7 +99,7 @@ impl Motion {
         angular_velocity: Given<'_>,
     ) -> PyResult<(f64, Bound<'py, PyArray1<f64>>)> {
         let asked = self.asked([position, rotation, velocity, angular_velocity])?;
-        let (value, gradient) = self.compute(py, |model, of| model.gradient(of, &asked))?;
+        let (value, gradient) = self.compute(py, |of| of.gradient(&asked))?;
         Ok((value, gradient.to_pyarray(py)))
     }
 
@@ -128,7 +118,7 @@ impl Motion {
         let direction =
             self.direction(&direction.as_array().iter().copied().collect::<Vec<_>>())?;
         let (value, gradient, product) =
-            self.compute(py, |model, of| model.second_order(of, &direction, &asked))?;
+            self.compute(py, |of| of.second_order(&direction, &asked))?;
         Ok((value, gradient.to_pyarray(py), product.to_pyarray(py)))
     }
 
@@ -144,7 +134,7 @@ impl Motion {
             .into_iter()
             .map(|row| self.direction(&row.iter().copied().collect::<Vec<_>>()))
             .collect::<PyResult<_>>()?;
-        let found = self.compute(py, |model, of| model.tangents(of, &rows))?;
+        let found = self.compute(py, |of| of.tangents(&rows))?;
         let shape = [rows.len(), states(&self.scene), self.bodies(), 3];
         let of =
             |f: fn(&Motions) -> &[f64]| found.iter().flat_map(|m| f(m).iter().copied()).collect();
@@ -158,16 +148,7 @@ impl Motion {
 
     /// Energies after every step: kinetic, gravitational, contact; none of the impulse model.
     fn energies<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let all = self.compute(py, |model, of| match (model, of) {
-            (Model::Compliant { simulator, parameters, .. }, RolledOut::Compliant(t)) => {
-                let all: Result<Vec<Energies>, _> =
-                    (0..=simulator.steps()).map(|k| simulator.energies(t, parameters, k)).collect();
-                Ok(all?)
-            }
-            _ => Err(Failure::Scene(
-                "energies: the impulse model stores none in contacts; use velocities".into(),
-            )),
-        })?;
+        let all = self.compute(py, RolledOut::energies)?;
         let out = PyDict::new(py);
         let column = |name: &str, f: fn(&Energies) -> f64| {
             out.set_item(name, all.iter().map(f).collect::<Vec<_>>().to_pyarray(py))
@@ -184,15 +165,15 @@ impl Motion {
         if !(1..=steps).contains(&step) {
             return Err(PyValueError::new_err(format!("step is {step}, allowed: 1 to {steps}")));
         }
-        let rows = self.compute(py, |model, of| rows(model, of, step))?;
+        let rows = self.compute(py, |of| of.contacts(step))?;
         let out = PyDict::new(py);
-        let index = |f: fn(&Row) -> usize| {
+        let index = |f: fn(&Touch) -> usize| {
             indices(py, &rows.iter().map(|r| f(r) as i64).collect::<Vec<_>>())
         };
         out.set_item("body", index(|r| r.bodies[0]))?;
         out.set_item("other", index(|r| r.bodies[1]))?;
         out.set_item("gap", rows.iter().map(|r| r.gap).collect::<Vec<_>>().to_pyarray(py))?;
-        let vectors = |f: fn(&Row) -> Vector3<f64>| {
+        let vectors = |f: fn(&Touch) -> Vector3<f64>| {
             let numbers: Vec<f64> = rows.iter().flat_map(|r| f(r).data.0[0]).collect();
             array(py, numbers, &[rows.len(), 3])
         };
@@ -200,52 +181,5 @@ impl Motion {
         out.set_item("normal", vectors(|r| r.normal)?)?;
         out.set_item("force", vectors(|r| r.force)?)?;
         Ok(out)
-    }
-}
-
-/// One point of contact, of either model.
-struct Row {
-    bodies: [usize; 2],
-    gap: f64,
-    position: Vector3<f64>,
-    normal: Vector3<f64>,
-    force: Vector3<f64>,
-}
-
-fn rows(model: &Model, of: &RolledOut, step: usize) -> Result<Vec<Row>, Failure> {
-    match (model, of) {
-        (Model::Compliant { simulator, parameters, .. }, RolledOut::Compliant(t)) => {
-            let found = simulator.contacts(t, parameters, step - 1)?;
-            let row = |c: &osculate_dynamics::ContactRecord| Row {
-                bodies: [c.colliding, c.collider],
-                gap: c.distance,
-                position: c.position,
-                normal: c.normal,
-                force: c.force,
-            };
-            Ok(found.iter().map(row).collect())
-        }
-        (Model::Impulse { simulator, .. }, RolledOut::Impulse(t)) => {
-            // Impulses over the step are mean forces.
-            let duration = simulator.durations()[step - 1];
-            let row = |c: &osculate_dynamics::impulse::ContactImpulse| Row {
-                bodies: c.bodies,
-                gap: c.point.gap,
-                position: (c.point.point_a + c.point.point_b) * 0.5,
-                normal: c.point.normal,
-                force: (c.point.normal * c.normal + c.friction) / duration,
-            };
-            let record = &t.records[step - 1];
-            // Friction of a patch acts at its anchors, which carry no load of their own.
-            let anchor = |a: &osculate_dynamics::impulse::AnchorImpulse| Row {
-                bodies: a.bodies,
-                gap: 0.0,
-                position: a.position,
-                normal: a.normal,
-                force: a.impulse / duration,
-            };
-            Ok(record.contacts.iter().map(row).chain(record.anchors.iter().map(anchor)).collect())
-        }
-        _ => Ok(Vec::new()),
     }
 }

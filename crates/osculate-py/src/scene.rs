@@ -8,6 +8,7 @@ use nalgebra::Vector3;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray3, ToPyArray};
 use osculate_dynamics::Wrench;
 use osculate_dynamics::file::{BuiltScene, SceneFile, SceneOutcome};
+use osculate_fit::contact_model::Entry;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -19,7 +20,7 @@ use std::sync::Arc;
 pub(crate) struct Scene {
     pub(crate) model: Model,
     pub(crate) outcome: Arc<SceneOutcome>,
-    entries: Arc<[(String, &'static str)]>,
+    entries: Arc<[Entry]>,
     increments: Arc<[bool]>,
     warnings: Arc<[String]>,
 }
@@ -30,7 +31,7 @@ impl Scene {
         Self::of(Model::new(built), Arc::new(built.outcome.clone()), warnings)
     }
 
-    fn of(model: Model, outcome: Arc<SceneOutcome>, warnings: Arc<[String]>) -> Self {
+    pub(crate) fn of(model: Model, outcome: Arc<SceneOutcome>, warnings: Arc<[String]>) -> Self {
         let (entries, increments) = (model.entries().into(), model.increments().into());
         Self { model, outcome, entries, increments, warnings }
     }
@@ -48,7 +49,7 @@ impl Scene {
         if let Some(i) = (0..found).find(wrong) {
             return Err(PyValueError::new_err(format!(
                 "values: {} is {}, allowed: a finite number",
-                self.entries[i].0, values[i]
+                self.entries[i].path, values[i]
             )));
         }
         Ok(values)
@@ -100,12 +101,12 @@ impl Scene {
 
     #[getter]
     fn paths(&self) -> Vec<String> {
-        self.entries.iter().map(|(path, _)| path.clone()).collect()
+        self.entries.iter().map(|e| e.path.clone()).collect()
     }
 
     #[getter]
     fn units(&self) -> Vec<&'static str> {
-        self.entries.iter().map(|(_, unit)| *unit).collect()
+        self.entries.iter().map(|e| e.unit).collect()
     }
 
     #[getter]
@@ -171,7 +172,7 @@ impl Scene {
                     return Err(PyValueError::new_err(format!(
                         "values: {} is an increment, {} given, 0 needed: derivatives by it are those at zero; with_values \
                          gives the scene that it moves",
-                        self.entries[i].0, values[i]
+                        self.entries[i].path, values[i]
                     )));
                 }
                 self.with(&values)?
