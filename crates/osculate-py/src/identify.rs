@@ -18,15 +18,15 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// A pool of the threads asked for.
-fn threads(count: Option<usize>) -> PyResult<rayon::ThreadPool> {
+/// A pool of the threads asked for; all cores by default.
+pub(crate) fn threads(count: Option<usize>) -> PyResult<rayon::ThreadPool> {
     rayon::ThreadPoolBuilder::new()
         .num_threads(count.unwrap_or(0))
         .build()
         .map_err(|e| PyValueError::new_err(format!("threads: {e}")))
 }
 
-fn text(value: &impl Serialize) -> Result<String, Failure> {
+pub(crate) fn text(value: &impl Serialize) -> Result<String, Failure> {
     serde_json::to_string(value).map_err(|e| Failure::Fit(e.to_string()))
 }
 

@@ -3,6 +3,7 @@
 //! * [`scene`]: scene files and their parameters as one vector.
 //! * [`motion`]: roll-outs as arrays, and their derivatives.
 //! * [`identify`]: fits, evaluations, certificates, restitution: reports as JSON.
+//! * [`optimize`]: trajectories that do what is wanted.
 //! * [`error`]: one exception an error family, with the text of the library.
 //! * [`interrupt`]: Ctrl-C while a computation runs without the interpreter.
 //!
@@ -14,6 +15,7 @@ mod identify;
 mod interrupt;
 mod model;
 mod motion;
+mod optimize;
 mod outcome;
 mod scene;
 
@@ -30,6 +32,7 @@ fn osculate_core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(identify::fit, m)?)?;
     m.add_function(wrap_pyfunction!(identify::recordings, m)?)?;
     m.add_function(wrap_pyfunction!(identify::evaluate, m)?)?;
+    m.add_function(wrap_pyfunction!(optimize::optimize, m)?)?;
     m.add_function(wrap_pyfunction!(identify::verify, m)?)?;
     m.add_function(wrap_pyfunction!(identify::restitution, m)?)
 }

@@ -25,6 +25,7 @@ from ._core import (
 )
 from ._identify import evaluate, fit, recordings, restitution, verify
 from ._motion import Motion, Tangents
+from ._optimize import optimize
 from ._scene import Scene, UnitWarning
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "ensemble",
     "evaluate",
     "fit",
+    "optimize",
     "recordings",
     "restitution",
     "verify",
