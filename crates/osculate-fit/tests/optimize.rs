@@ -2,10 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
+use osculate_dynamics::Simulator;
 use osculate_dynamics::file::{SceneFile, Source};
+use osculate_dynamics::impulse::ImpulseSimulator;
+use osculate_fit::contact_model::ContactModel;
 use osculate_fit::least_squares::BlockProblem;
 use osculate_fit::optimize::{
-    Checkpoint, Meter, OptimizeFile, Point, Problem, Search, Softness, Task, Watch, search,
+    Checkpoint, Loaded, Meter, OptimizeFile, Point, Problem, Search, Softness, Task, Watch, search,
 };
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -91,18 +94,41 @@ const TERMS: [&str; 11] = [
     "[[constraint]]\nkind = \"keep-out\"\nactor = \"box\"\ncenter = [0.05, 0.1, 0.0]\naxes = [\"x\", \"y\"]\nradius = 0.3\nsteps = [10, 30]\nscale = 0.1",
 ];
 
-fn task(terms: &str) -> (OptimizeFile, Task) {
+/// The same with a ball in place of the box, under the impulse model: it slides, then rolls.
+fn impulse_scene() -> String {
+    SCENE
+        .replace("[solver]", "[solver]\nmodel = \"impulse\"")
+        .replace(
+            "shape.box = { half_extents = [0.05, 0.05, 0.05] }",
+            "shape.sphere = { radius = 0.05 }\nsamples = \"none\"\ninertia = [4e-4, 4e-4, 4e-4, 0.0, 0.0, 0.0]",
+        )
+        .replace("k = 1e7, mu = 0.3, v_f = 0.05", "mu = 0.3")
+}
+
+fn load(scene: &str, terms: &str) -> (OptimizeFile, Loaded) {
     let path = Path::new("optimize.toml");
     // Something is always wanted, as files must.
     let wanted = if terms.contains("objective") { "" } else { TERMS[0] };
     let text = format!("{VARIABLES}\n{terms}\n{wanted}\n");
     let file = OptimizeFile::parse(&text, path).unwrap();
-    let scene = SceneFile::parse(SCENE, "scene.toml").unwrap().build(Path::new(".")).unwrap();
-    let task = Task::new(&file, Source::new(path, &text), &scene).unwrap();
+    let scene = SceneFile::parse(scene, "scene.toml").unwrap().build(Path::new(".")).unwrap();
+    let task = Loaded::new(&file, Source::new(path, &text), &scene).unwrap();
     (file, task)
 }
 
-fn point(task: &Task) -> Vec<f64> {
+fn task(terms: &str) -> (OptimizeFile, Task<Simulator>) {
+    let (file, loaded) = load(SCENE, terms);
+    let Loaded::Compliant(task) = loaded else { panic!("the scene is compliant") };
+    (file, *task)
+}
+
+fn impulse_task(terms: &str) -> (OptimizeFile, Task<ImpulseSimulator>) {
+    let (file, loaded) = load(&impulse_scene(), terms);
+    let Loaded::Impulse(task) = loaded else { panic!("the scene is of impulses") };
+    (file, *task)
+}
+
+fn point<M: ContactModel>(task: &Task<M>) -> Vec<f64> {
     task.variables.starts(3, 5).swap_remove(1)
 }
 
@@ -115,30 +141,58 @@ fn apart(a: &[f64], b: &[f64]) -> f64 {
 #[test]
 fn gradient_of_every_objective_is_that_of_differences_and_adjoint_is_tangent() {
     for terms in TERMS {
-        let (_, task) = task(terms);
-        let mut problem = Problem::new(&task, Softness::NONE, Meter::default());
-        // A multiplier shifts the kink of a constraint.
-        problem.multipliers.iter_mut().zip(&task.rows.rows).for_each(|(m, row)| {
-            *m = if row.inequality { 0.3 } else { 0.0 };
-        });
-        let x = point(&task);
-        let (cost, by_adjoint) = problem.cost_and_gradient(0, &x, &[]).unwrap();
-        let linear = problem.evaluate(0, &x, &[], true).unwrap();
-        let by_tangent = linear.shared.tr_mul(&linear.residuals) * 2.0;
-        assert!(cost > 0.0 && (cost - linear.residuals.norm_squared()).abs() < 1e-12 * cost);
-        let gap = apart(by_adjoint.as_slice(), by_tangent.as_slice());
-        assert!(gap < 1e-10, "{terms}: adjoint and tangent {gap:e}");
-        let at = |j: usize, h: f64| {
-            let mut moved = x.clone();
-            moved[j] += h;
-            problem.evaluate(0, &moved, &[], false).unwrap().residuals.norm_squared()
-        };
-        let difference = |j: usize| (at(j, 1e-5) - at(j, -1e-5)) / 2e-5;
-        let differences: Vec<f64> = (0..x.len()).map(difference).collect();
-        let gap = apart(by_adjoint.as_slice(), &differences);
-        // Stage solves are converged to 1e-10 of the forces: over 2e-5 that leaves about 1e-6 of a gradient.
-        assert!(gap < 3e-5, "{terms}: adjoint and differences {gap:e}");
+        gradient_is_that_of_differences(&task(terms).1, terms);
     }
+}
+
+#[test]
+fn gradient_of_every_objective_is_exact_through_impulses_too() {
+    for terms in TERMS {
+        gradient_is_that_of_differences(&impulse_task(terms).1, terms);
+    }
+}
+
+fn gradient_is_that_of_differences<M: ContactModel>(task: &Task<M>, terms: &str) {
+    let mut problem = Problem::new(task, Softness::NONE, Meter::default());
+    // A multiplier shifts the kink of a constraint.
+    problem.multipliers.iter_mut().zip(&task.rows.rows).for_each(|(m, row)| {
+        *m = if row.inequality { 0.3 } else { 0.0 };
+    });
+    let x = point(task);
+    let (cost, by_adjoint) = problem.cost_and_gradient(0, &x, &[]).unwrap();
+    let linear = problem.evaluate(0, &x, &[], true).unwrap();
+    let by_tangent = linear.shared.tr_mul(&linear.residuals) * 2.0;
+    assert!(cost > 0.0 && (cost - linear.residuals.norm_squared()).abs() < 1e-12 * cost);
+    let gap = apart(by_adjoint.as_slice(), by_tangent.as_slice());
+    assert!(gap < 1e-10, "{terms}: adjoint and tangent {gap:e}");
+    let at = |j: usize, h: f64| {
+        let mut moved = x.clone();
+        moved[j] += h;
+        problem.evaluate(0, &moved, &[], false).unwrap().residuals.norm_squared()
+    };
+    let difference = |j: usize| (at(j, 1e-5) - at(j, -1e-5)) / 2e-5;
+    let differences: Vec<f64> = (0..x.len()).map(difference).collect();
+    let gap = apart(by_adjoint.as_slice(), &differences);
+    // Stage solves are converged to 1e-10 of the forces: over 2e-5 that leaves about 1e-6 of a gradient.
+    assert!(gap < 3e-5, "{terms}: adjoint and differences {gap:e}");
+}
+
+/// Two turns of one body: the adjoint took the derivative by the first as if no other followed.
+#[test]
+fn turns_about_several_axes_take_those_before_along() {
+    let turn = |axis: &str, start: f64| {
+        format!(
+            "[[variable]]\npath = \"box.rotation_{axis}\"\nscale = \"linear\"\nrange = [-1.5, 1.5]\nstart = [{start}, {start}]\n"
+        )
+    };
+    let turns =
+        [("z", 0.7), ("x", -0.9), ("y", 0.5)].map(|(axis, start)| turn(axis, start)).concat();
+    // In the air, so that only the turns matter; a corner lands when the box is low.
+    let air = SCENE.replace("position = [0.0, 0.0, 0.049]", "position = [0.0, 0.0, 0.09]");
+    let terms = format!("{}\n{turns}", TERMS[2]);
+    let (_, loaded) = load(&air, &terms);
+    let Loaded::Compliant(task) = loaded else { panic!("the scene is compliant") };
+    gradient_is_that_of_differences(&task, &terms);
 }
 
 #[test]
@@ -180,7 +234,8 @@ fn coordinates_at_their_ends_are_values_at_theirs() {
             assert!(inside && (value - free.range[side]).abs() < 1e-8 * width, "{}", free.path);
         }
         // A control stays in the range of its numbers in every step.
-        let (_, moved) = task.variables.parameters::<f64>((&task.layout, &task.base), &x, |_| None);
+        let (_, moved) =
+            task.variables.parameters::<Simulator, f64>((&task.layout, &task.base), &x, |_| None);
         for control in &task.variables.controls {
             let [low, high] = task.variables.free[control.variables.start].range;
             let room = 1e-12 * (high - low);
@@ -249,6 +304,22 @@ fn interruption_returns_the_start_and_a_checkpoint_goes_on_from_where_it_was() {
 }
 
 #[test]
+fn impulses_have_nothing_to_soften() {
+    let text = format!("{VARIABLES}\n{}\n[[stage]]\nk = 0.5\n[[stage]]\n", TERMS[0]);
+    let path = Path::new("optimize.toml");
+    let file = OptimizeFile::parse(&text, path).unwrap();
+    let scene = SceneFile::parse(&impulse_scene(), "scene.toml").unwrap();
+    let scene = scene.build(Path::new(".")).unwrap();
+    let Err(refused) = Loaded::new(&file, Source::new(path, &text), &scene) else {
+        panic!("softened")
+    };
+    assert!(
+        refused.to_string().contains("stage[0].k: found 0.5, allowed: 1 with model"),
+        "{refused}"
+    );
+}
+
+#[test]
 fn wrong_files_are_refused_with_line_field_value_and_what_is_allowed() {
     let scene = SceneFile::parse(SCENE, "scene.toml").unwrap().build(Path::new(".")).unwrap();
     let refused = |from: &str, to: &str| {
@@ -257,7 +328,10 @@ fn wrong_files_are_refused_with_line_field_value_and_what_is_allowed() {
         let text = text.replacen(from, to, 1);
         let path = Path::new("optimize.toml");
         match OptimizeFile::parse(&text, path) {
-            Ok(file) => Task::new(&file, Source::new(path, &text), &scene).unwrap_err().to_string(),
+            Ok(file) => match Loaded::new(&file, Source::new(path, &text), &scene) {
+                Err(error) => error.to_string(),
+                Ok(_) => panic!("accepted: {text}"),
+            },
             Err(error) => error.to_string(),
         }
     };

@@ -11,9 +11,7 @@ use osculate_dynamics::impulse::{
     AnchorImpulse, ContactImpulse, ImpulseSimulator, ImpulseTrajectory,
 };
 use osculate_dynamics::sensitivity::hessian;
-use osculate_dynamics::{
-    ContactRecord, Energies, Kinematics, OnFailure, Parameters, Scene, Simulator, Wrench,
-};
+use osculate_dynamics::{ContactRecord, Energies, Kinematics, OnFailure, Scene, Simulator, Wrench};
 use osculate_fit::contact_model::{ContactModel, Entry};
 use osculate_math::Jet;
 use std::sync::Arc;
@@ -37,7 +35,11 @@ impl<M: ContactModel> Clone for Of<M> {
 }
 
 impl<M: ContactModel> Of<M> {
-    fn new(simulator: Arc<M>, parameters: M::Parameters<f64>) -> Self {
+    pub(crate) fn new(simulator: M, parameters: M::Parameters<f64>) -> Self {
+        Self::shared(Arc::new(simulator), parameters)
+    }
+
+    fn shared(simulator: Arc<M>, parameters: M::Parameters<f64>) -> Self {
         let layout = Arc::new(simulator.layout(&parameters));
         Self { simulator, parameters, layout }
     }
@@ -78,7 +80,7 @@ impl<M: ContactModel> Of<M> {
     fn with_wrenches(&self, wrenches: Vec<Wrench>) -> Self {
         let mut parameters = self.parameters.clone();
         M::of_scene_mut(&mut parameters).wrenches = wrenches;
-        Self::new(Arc::clone(&self.simulator), parameters)
+        Self::shared(Arc::clone(&self.simulator), parameters)
     }
 
     fn run(&self, flag: Arc<AtomicBool>) -> Result<Rolled<M>, Failure> {
@@ -179,16 +181,12 @@ impl Model {
     pub(crate) fn new(built: &BuiltScene) -> Self {
         let parameters = built.parameters.clone();
         match &built.impulse {
-            None => Self::compliant(built.simulator.clone(), parameters),
+            None => Self::Compliant(Of::new(built.simulator.clone(), parameters)),
             Some(simulator) => {
                 let parameters = simulator.all_parameters(parameters);
-                Self::Impulse(Of::new(Arc::new(simulator.clone()), parameters))
+                Self::Impulse(Of::new(simulator.clone(), parameters))
             }
         }
-    }
-
-    pub(crate) fn compliant(simulator: Simulator, parameters: Parameters) -> Self {
-        Self::Compliant(Of::new(Arc::new(simulator), parameters))
     }
 
     pub(crate) fn name(&self) -> &'static str {

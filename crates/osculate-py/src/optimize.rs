@@ -1,16 +1,20 @@
 //! Optimised trajectories: the library's report as JSON text, and the scene at the best point.
 
+use crate::error::Failure;
 use crate::identify::{text, threads};
 use crate::interrupt;
-use crate::model::Model;
+use crate::model::{Model, Of};
 use crate::scene::Scene;
 use osculate_dynamics::file::SceneOutcome;
+use osculate_fit::contact_model::ContactModel;
 use osculate_fit::optimize::{
-    Meter, Problem, Report, Softness, Task, Watch, baselines as others, search, verdicts,
+    Loaded, Meter, OptimizeFile, Problem, Report, Softness, Task, Watch, baselines as others,
+    search, verdicts,
 };
 use pyo3::prelude::*;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Searches the trajectory of an optimisation file. The report of a search that a signal ended says `interrupted`.
 #[pyfunction]
@@ -24,21 +28,20 @@ pub(crate) fn optimize(
 ) -> PyResult<(String, Scene)> {
     let pool = self::threads(threads)?;
     let done = interrupt::run(py, |flag| {
-        let (mut file, task) = Task::read(&experiment)?;
+        let (mut file, task) = Loaded::read(&experiment)?;
         if let Some(starts) = starts {
             file.multistart.starts = starts.max(1);
         }
-        let watch = Watch { interrupted: &flag, observe: &|_| {}, save: &|_| {} };
-        pool.install(|| {
-            let search = search(&task, &file, None, &watch)?;
-            let ended = search.interrupted;
-            let others =
-                if baselines && !ended { others(&task, &file, &watch) } else { Vec::new() };
-            let trust =
-                if ended { Vec::new() } else { verdicts(&task, &search.best().x, &file.trust)? };
-            let name = experiment.display().to_string();
-            let report = Report::new((name, &file, &task), &search, others, trust);
-            Ok((text(&report)?, at(&task, &search.best().x)))
+        let how = (experiment.as_path(), baselines, &*flag);
+        pool.install(|| match task {
+            Loaded::Compliant(task) => {
+                let (report, of) = found(&file, &task, how)?;
+                Ok((report, scene(Model::Compliant(of))))
+            }
+            Loaded::Impulse(task) => {
+                let (report, of) = found(&file, &task, how)?;
+                Ok((report, scene(Model::Impulse(of))))
+            }
         })
     });
     match (done.result, done.signal) {
@@ -48,9 +51,24 @@ pub(crate) fn optimize(
     }
 }
 
-/// The scene of a task at a point: without an outcome, as what is wanted stands in the optimisation.
-fn at(task: &Task, x: &[f64]) -> Scene {
+/// The report, and the simulation at the best point.
+fn found<M: ContactModel>(
+    file: &OptimizeFile,
+    task: &Task<M>,
+    (experiment, baselines, flag): (&Path, bool, &AtomicBool),
+) -> Result<(String, Of<M>), Failure> {
+    let watch = Watch { interrupted: flag, observe: &|_| {}, save: &|_| {} };
+    let search = search(task, file, None, &watch)?;
+    let (best, ended) = (&search.best().x, search.interrupted);
+    let others = if baselines && !ended { others(task, file, &watch) } else { Vec::new() };
+    let trust = if ended { Vec::new() } else { verdicts(task, best, &file.trust)? };
+    let name = experiment.display().to_string();
+    let report = text(&Report::new((name, file, task), &search, others, trust))?;
     let problem = Problem::new(task, Softness::NONE, Meter::default());
-    let model = Model::compliant(task.simulator.clone(), problem.parameters(x));
+    Ok((report, Of::new(task.simulator.clone(), problem.parameters(best))))
+}
+
+/// Without an outcome: what is wanted stands in the optimisation.
+fn scene(model: Model) -> Scene {
     Scene::of(model, Arc::new(SceneOutcome::default()), Arc::from([]))
 }

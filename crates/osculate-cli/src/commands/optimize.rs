@@ -4,9 +4,9 @@ mod figures;
 
 use super::simulate::tables;
 use crate::{CliError, Console, Report, files, interrupt};
-use osculate_dynamics::{RunError, Trajectory};
+use osculate_fit::contact_model::{ContactModel, ModelError};
 use osculate_fit::optimize::{
-    self, Checkpoint, Meter, OptimizeFile, Problem, Progress, Search, Softness, Task, Watch,
+    self, Checkpoint, Loaded, Meter, OptimizeFile, Problem, Progress, Search, Softness, Task, Watch,
 };
 use osculate_fit::report::number;
 use serde_json::json;
@@ -56,7 +56,18 @@ const SAVE_EVERY: Duration = Duration::from_secs(2);
 /// Where the file or its scene is wrong, every start fails, the results cannot be written, or the search was
 /// interrupted: then the error carries the report.
 pub fn run(args: &Args, console: &Console) -> Result<Report, CliError> {
-    let (file, task) = Task::read(&args.experiment)?;
+    match Loaded::read(&args.experiment)? {
+        (file, Loaded::Compliant(task)) => run_under(args, console, &file, &task),
+        (file, Loaded::Impulse(task)) => run_under(args, console, &file, &task),
+    }
+}
+
+fn run_under<M: ContactModel>(
+    args: &Args,
+    console: &Console,
+    file: &OptimizeFile,
+    task: &Task<M>,
+) -> Result<Report, CliError> {
     let resume = args.resume.as_deref().map(checkpoint).transpose()?;
     let beside = args.experiment.parent().map(|p| p.join("results")).unwrap_or_default();
     let out = args.out.clone().unwrap_or(beside);
@@ -68,7 +79,7 @@ pub fn run(args: &Args, console: &Console) -> Result<Report, CliError> {
         .num_threads(args.threads.unwrap_or(0))
         .build()
         .map_err(|e| CliError::io("start threads for", &out, std::io::Error::other(e)))?;
-    let bar = Bar::new(console, &file);
+    let bar = Bar::new(console, file);
     let saver = Saver { path: out.join("checkpoint.json"), last: Mutex::new(Instant::now()) };
     let watch = Watch {
         interrupted: &interrupted,
@@ -77,10 +88,10 @@ pub fn run(args: &Args, console: &Console) -> Result<Report, CliError> {
     };
     let quiet = Watch { interrupted: &interrupted, observe: &|_| {}, save: &|_| {} };
     let (search, baselines, trust) = pool.install(|| {
-        let search = optimize::search(&task, &file, resume.as_ref(), &watch)?;
+        let search = optimize::search(task, file, resume.as_ref(), &watch)?;
         bar.phase("baselines");
         let baselines = if args.baselines && !search.interrupted {
-            optimize::baselines(&task, &file, &quiet)
+            optimize::baselines(task, file, &quiet)
         } else {
             Vec::new()
         };
@@ -88,19 +99,19 @@ pub fn run(args: &Args, console: &Console) -> Result<Report, CliError> {
         let trust = if search.interrupted {
             Vec::new()
         } else {
-            optimize::verdicts(&task, &search.best().x, &file.trust)?
+            optimize::verdicts(task, &search.best().x, &file.trust)?
         };
         Ok::<_, CliError>((search, baselines, trust))
     })?;
     bar.finish();
     let name = args.experiment.display().to_string();
-    let report = optimize::Report::new((name, &file, &task), &search, baselines, trust);
-    let motion = roll_out(&task, &search.best().x)?;
-    let found = write(&out, (&task, &report), &motion)?;
+    let report = optimize::Report::new((name, file, task), &search, baselines, trust);
+    let motion = roll_out(task, &search.best().x)?;
+    let found = write(&out, (task, &report), &motion)?;
     if !args.no_figures {
-        let rolled: Vec<Option<Trajectory>> =
-            search.starts.iter().map(|s| roll_out(&task, &s.x).ok()).collect();
-        figures::write(&out.join("figures"), (&task, &file, &report), &rolled)?;
+        let rolled: Vec<Option<M::Trajectory>> =
+            search.starts.iter().map(|s| roll_out(task, &s.x).ok()).collect();
+        figures::write(&out.join("figures"), (task, file, &report), &rolled)?;
     }
     finished(out, found, &search)
 }
@@ -117,24 +128,25 @@ fn checkpoint(path: &Path) -> Result<Checkpoint, CliError> {
         .map_err(|source| CliError::Json { path: path.into(), source })
 }
 
-fn roll_out(task: &Task, x: &[f64]) -> Result<Trajectory, RunError> {
+fn roll_out<M: ContactModel>(task: &Task<M>, x: &[f64]) -> Result<M::Trajectory, ModelError> {
     let problem = Problem::new(task, Softness::NONE, Meter::default());
     problem.values(x).map(|(_, trajectory)| trajectory)
 }
 
 /// Writes the report and the best motion.
-fn write(
+fn write<M: ContactModel>(
     out: &Path,
-    (task, report): (&Task, &optimize::Report),
-    motion: &Trajectory,
+    (task, report): (&Task<M>, &optimize::Report),
+    motion: &M::Trajectory,
 ) -> Result<Report, CliError> {
     let summary = report.summary();
     let json = serde_json::to_value(report)
         .map_err(|source| CliError::Json { path: out.join("report.json"), source })?;
     let document = format!("{json:#}\n");
     let scene = task.simulator.scene();
-    let trajectory = tables::trajectory(scene, &task.simulator.times(), |step, body| {
-        motion.path.state(step)[body].kinematics(&task.base.bodies[body].center)
+    let bodies = &M::of_scene(&task.base).bodies;
+    let trajectory = tables::trajectory(scene, &task.times(), |step, body| {
+        M::state(motion, step, body).kinematics(&bodies[body].center)
     });
     let controls = controls(task, report);
     let written = [
@@ -158,11 +170,11 @@ fn write(
 }
 
 /// One row a step, one column a control; empty where a control does not act.
-fn controls(task: &Task, report: &optimize::Report) -> String {
+fn controls<M: ContactModel>(task: &Task<M>, report: &optimize::Report) -> String {
     let mut text = String::from("step,t");
     report.controls.iter().for_each(|c| text += &format!(",{}", c.name));
     text.push('\n');
-    for (step, t) in task.simulator.times().iter().enumerate().take(task.simulator.steps()) {
+    for (step, t) in task.times().iter().enumerate().take(task.simulator.steps()) {
         let value = |c: &optimize::ControlValues| {
             let place = step.checked_sub(c.first_step).and_then(|k| c.values.get(k));
             place.map_or_else(String::new, |x| tables::numbers([x]).concat())

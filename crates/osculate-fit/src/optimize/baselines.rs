@@ -5,6 +5,7 @@ use super::meter::Meter;
 use super::run::{Checkpoint, Derivatives, Local, Point, StartResult, Watch, finish, one};
 use super::solve::evolve;
 use super::task::{Problem, Softness, Task};
+use crate::contact_model::ContactModel;
 use crate::evolve::CmaEs;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -21,7 +22,11 @@ pub struct Baseline {
 }
 
 /// CMA-ES and forward differences from the same starts.
-pub fn baselines(task: &Task, file: &OptimizeFile, watch: &Watch<'_>) -> Vec<Baseline> {
+pub fn baselines<M: ContactModel>(
+    task: &Task<M>,
+    file: &OptimizeFile,
+    watch: &Watch<'_>,
+) -> Vec<Baseline> {
     let settings = file.baselines;
     let all = task.variables.starts(file.multistart.starts, file.multistart.seed);
     let count = if settings.starts == 0 { all.len() } else { settings.starts.min(all.len()) };

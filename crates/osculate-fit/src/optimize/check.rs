@@ -1,16 +1,17 @@
 //! From a file to a task. Every error names file, line, field, value and what is allowed.
 
+use super::allocated::{Allocated, with_room};
 use super::file::{ControlFile, OptimizeFile, Solver, StageFile};
-use super::task::Task;
+use super::task::{Loaded, Task};
 use super::terms;
-use super::variables::Variables;
+use super::variables::{Turn, Variables};
 use crate::contact_model::ContactModel;
 use crate::experiment::ExperimentError;
 use crate::parameter::{FreeParameter, ParameterError, Scale, resolve};
 use crate::trust::MOST_GRIDS;
 use osculate_dynamics::file::{BuiltScene, SceneFile, Source, steps_between};
-use osculate_dynamics::{Layout, OnFailure, Parameters, Simulator, Wrench};
-use std::collections::HashMap;
+use osculate_dynamics::impulse::ImpulseSettings;
+use osculate_dynamics::{OnFailure, Scene};
 use std::ops::Range;
 use std::path::Path;
 
@@ -146,11 +147,10 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn variables(&self, scene: &Allocated) -> Result<Variables, ExperimentError> {
+    fn variables(&self, scene: &Allocated<'_>) -> Result<Variables, ExperimentError> {
         let mut variables = Variables::default();
-        let values = scene.layout.values(&scene.parameters);
         if !self.file.variables.is_empty() {
-            let indices = resolve(&Simulator::entries(&scene.layout), &self.file.variables)
+            let indices = resolve(scene.entries, &self.file.variables)
                 .map_err(|source| self.parameter(source))?;
             for (i, (free, index)) in self.file.variables.iter().zip(indices).enumerate() {
                 if free.profile_only || free.step.is_some() {
@@ -158,11 +158,12 @@ impl Check<'_> {
                     let allowed = "absent: it belongs to fits";
                     return self.refuse(&format!("variable[{i}].{field}"), field, allowed);
                 }
-                variables.add_parameter(free.clone(), index, values[index]);
+                let turn = self.turn(i, index, scene, &variables)?;
+                variables.add_parameter(free.clone(), (index, scene.values[index]), turn);
             }
         }
         for (i, control) in self.file.controls.iter().enumerate() {
-            self.control(&format!("control[{i}]"), (i, control), scene, (&values, &mut variables))?;
+            self.control(&format!("control[{i}]"), (i, control), scene, &mut variables)?;
         }
         if variables.len() > MOST {
             let found = format!("{} numbers", variables.len());
@@ -171,18 +172,48 @@ impl Check<'_> {
         Ok(variables)
     }
 
+    /// Whether a parameter turns a frame. Rotations of a joint's coordinates move together with others in their own way: one of them
+    /// can be free.
+    fn turn(
+        &self,
+        i: usize,
+        index: usize,
+        scene: &Allocated<'_>,
+        variables: &Variables,
+    ) -> Result<Option<Turn>, ExperimentError> {
+        let path = &scene.entries[index].path;
+        let axis =
+            ["rotation_x", "rotation_y", "rotation_z"].iter().position(|a| path.ends_with(a));
+        if let Some(axis) = axis {
+            return Ok(Some(Turn { first: index - axis, axis }));
+        }
+        let joint = |path: &str| path.rsplit_once(".q_").map(|(joint, _)| joint.to_owned());
+        let Some(own) = joint(path).filter(|_| scene.entries[index].unit == "rad") else {
+            return Ok(None);
+        };
+        let other = variables.moved.iter().map(|m| &scene.entries[m.index]);
+        if let Some(other) =
+            other.filter(|e| e.unit == "rad").find(|e| joint(&e.path).as_ref() == Some(&own))
+        {
+            let found = format!("'{path}' beside '{}'", other.path);
+            let allowed = "one rotation of a free or spherical joint";
+            return self.refuse(&format!("variable[{i}].path"), found, allowed);
+        }
+        Ok(None)
+    }
+
     fn control(
         &self,
         at: &str,
         (i, control): (usize, &ControlFile),
-        scene: &Allocated,
-        (values, variables): (&[f64], &mut Variables),
+        scene: &Allocated<'_>,
+        variables: &mut Variables,
     ) -> Result<(), ExperimentError> {
         let field = |name: &str| format!("{at}.{name}");
         if self.file.controls[..i].iter().any(|c| c.name == control.name) {
             return self.refuse(&field("name"), format!("'{}'", control.name), "a name of its own");
         }
-        let steps = self.steps(at, (control.steps, control.times), scene.simulator.durations())?;
+        let steps = self.steps(at, (control.steps, control.times), scene.durations)?;
         let component = &control.component;
         let path = |step: usize| match (&control.actor, &control.joint) {
             (Some(actor), _) => format!("{actor}.wrench.{step}.{component}"),
@@ -223,8 +254,8 @@ impl Check<'_> {
             profile_only: false,
         };
         number(0).validate().map_err(|source| self.of_control(at, source))?;
-        let bases: Vec<f64> = indices.iter().map(|k| values[*k]).collect();
-        let unit = scene.layout.entries()[indices[0]].unit;
+        let bases: Vec<f64> = indices.iter().map(|k| scene.values[*k]).collect();
+        let unit = scene.entries[indices[0]].unit;
         let numbers = (0..count).map(number).collect();
         let driven = (steps.start, indices.as_slice(), bases.as_slice());
         variables.add_control((&control.name, unit), driven, numbers, degree);
@@ -254,70 +285,16 @@ impl Check<'_> {
     }
 }
 
-/// A scene with room for the numbers that controls move.
-pub(super) struct Allocated {
-    pub(super) simulator: Simulator,
-    pub(super) parameters: Parameters,
-    pub(super) layout: Layout,
-    /// Index of every path.
-    pub(super) places: HashMap<String, usize>,
-}
-
-impl Allocated {
-    fn new(built: &BuiltScene, file: &OptimizeFile) -> Result<Self, ExperimentError> {
-        let mut settings = *built.simulator.settings();
-        // One stage that fails must not lose a search; the report counts them.
-        settings.newton.on_failure = OnFailure::Continue;
-        let scene = built.simulator.scene().clone();
-        let mut parameters = built.parameters.clone();
-        let steps = built.simulator.steps();
-        if file.controls.iter().any(|c| c.actor.is_some()) && parameters.wrenches.is_empty() {
-            parameters.wrenches = vec![Wrench::zero(); steps * scene.dynamic_bodies().count()];
-        }
-        let joint = |target: bool| {
-            let joints = file.controls.iter().filter(|c| c.joint.is_some());
-            joints.into_iter().any(|c| (c.component == "target") == target)
-        };
-        if let Some(p) = &mut parameters.articulation {
-            let dofs = p.model.dofs();
-            if joint(false) && p.efforts.is_empty() {
-                p.efforts = vec![0.0; steps * dofs];
-            }
-            if joint(true) && p.targets.is_empty() {
-                let drive = |k: usize| p.model.links()[p.model.link_of(k)].joint.laws.drive;
-                let own: Vec<f64> = (0..dofs).map(|k| drive(k).map_or(0.0, |d| d.target)).collect();
-                p.targets = own.repeat(steps);
-            }
-        }
-        let durations = built.simulator.durations().to_vec();
-        let simulator = Simulator::new(scene, settings, durations)
-            .map_err(|source| ExperimentError::Body { file: file.scene.clone(), source })?;
-        let layout = Layout::new(simulator.scene(), &parameters);
-        let entries = layout.entries().iter().enumerate();
-        let places = entries.map(|(i, e)| (e.path.clone(), i)).collect();
-        Ok(Self { simulator, parameters, layout, places })
-    }
-
-    /// What a control of a step can be.
-    fn controls(&self, step: usize) -> Vec<&str> {
-        let (inside, last) = (format!(".wrench.{step}."), format!(".{step}"));
-        let paths = self.layout.entries().iter().map(|e| e.path.as_str());
-        let joint = |p: &str| p.starts_with("joint.") && p.ends_with(&last);
-        paths.filter(|p| p.contains(&inside) || joint(p)).take(24).collect()
-    }
-}
-
 /// Reads an optimisation and its scene.
 ///
 /// # Errors
 /// Where one of the files is wrong.
-pub(super) fn load(path: &Path) -> Result<(OptimizeFile, Task), ExperimentError> {
+pub(super) fn load(path: &Path) -> Result<(OptimizeFile, Loaded), ExperimentError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| ExperimentError::Read { file: path.to_owned(), source })?;
     let file = OptimizeFile::parse(&text, path)?;
     let folder = path.parent().unwrap_or_else(|| Path::new("."));
     let built = SceneFile::load(folder.join(&file.scene))?;
-    built.require_compliant("optimisation through impulses")?;
     let task = build(&file, Source::new(path, &text), &built)?;
     Ok((file, task))
 }
@@ -330,12 +307,54 @@ pub(super) fn build(
     file: &OptimizeFile,
     source: Source,
     built: &BuiltScene,
-) -> Result<Task, ExperimentError> {
+) -> Result<Loaded, ExperimentError> {
     let check = Check { file, source };
     check.values()?;
-    let scene = Allocated::new(built, file)?;
-    let variables = check.variables(&scene)?;
-    let rows = terms::rows(&check, &scene, &variables, &built.outcome)?;
-    let Allocated { simulator, parameters, layout, .. } = scene;
-    Ok(Task { simulator, base: parameters, layout, variables, rows })
+    // One stage or step that fails must not lose a search; the report counts them.
+    let on_failure = OnFailure::Continue;
+    if let Some(simulator) = &built.impulse {
+        check.nothing_to_soften()?;
+        let settings = ImpulseSettings { on_failure, ..*simulator.settings() };
+        let of = (simulator.scene(), settings, simulator.durations());
+        return Ok(Loaded::Impulse(Box::new(check.task(of, built)?)));
+    }
+    let mut settings = *built.simulator.settings();
+    settings.newton.on_failure = on_failure;
+    let of = (built.simulator.scene(), settings, built.simulator.durations());
+    Ok(Loaded::Compliant(Box::new(check.task(of, built)?)))
+}
+
+impl Check<'_> {
+    /// Impulses have no k, ε and V_f that a stage could soften.
+    fn nothing_to_soften(&self) -> Result<(), ExperimentError> {
+        for (i, stage) in self.file.stages.iter().enumerate() {
+            for (field, factor) in [("k", stage.k), ("epsilon", stage.epsilon), ("v_f", stage.v_f)]
+            {
+                if (factor - 1.0).abs() > 0.0 {
+                    let field = format!("stage[{i}].{field}");
+                    return self.refuse(&field, factor, "1 with model = \"impulse\": it has none");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn task<M: ContactModel>(
+        &self,
+        (scene, settings, durations): (&Scene, M::Settings, &[f64]),
+        built: &BuiltScene,
+    ) -> Result<Task<M>, ExperimentError> {
+        let simulator = M::new(scene.clone(), settings, durations.to_vec())
+            .map_err(|source| ExperimentError::Body { file: self.file.scene.clone(), source })?;
+        let room = with_room(built, self.file, (scene, durations.len()));
+        let base = simulator.all_parameters(room);
+        let layout = simulator.layout(&base);
+        let entries = M::entries(&layout);
+        let places = entries.iter().enumerate().map(|(i, e)| (e.path.clone(), i)).collect();
+        let (numbers, values) = (M::of_scene(&base), M::values(&layout, &base));
+        let allocated = Allocated { scene, durations, numbers, entries: &entries, values, places };
+        let variables = self.variables(&allocated)?;
+        let rows = terms::rows(self, &allocated, &variables, &built.outcome)?;
+        Ok(Task { simulator, base, layout, entries, variables, rows })
+    }
 }

@@ -1,19 +1,18 @@
 //! The same task without exact derivatives: forward differences of the residuals, for comparison.
 
 use super::task::Problem;
+use crate::contact_model::{ContactModel, ModelError};
 use crate::least_squares::{BlockProblem, BlockResiduals};
 use nalgebra::{DMatrix, DVector};
-use osculate_dynamics::RunError;
 
 /// Step in a half width of a range: the root of what the stage solves leave, about 1e-10 of the forces.
 const STEP: f64 = 1e-5;
 
 /// A problem whose Jacobian is made of as many roll-outs as it has variables.
-#[derive(Debug)]
-pub struct Differenced<'p, 't>(pub &'p Problem<'t>);
+pub struct Differenced<'p, 't, M: ContactModel>(pub &'p Problem<'t, M>);
 
-impl BlockProblem for Differenced<'_, '_> {
-    type Error = RunError;
+impl<M: ContactModel> BlockProblem for Differenced<'_, '_, M> {
+    type Error = ModelError;
 
     fn blocks(&self) -> usize {
         1
@@ -25,7 +24,7 @@ impl BlockProblem for Differenced<'_, '_> {
         x: &[f64],
         own: &[f64],
         jacobian: bool,
-    ) -> Result<BlockResiduals, RunError> {
+    ) -> Result<BlockResiduals, ModelError> {
         let mut here = self.0.evaluate(block, x, own, false)?;
         if jacobian {
             let bounds = self.0.task().variables.bounds();
@@ -53,7 +52,7 @@ impl BlockProblem for Differenced<'_, '_> {
         block: usize,
         x: &[f64],
         own: &[f64],
-    ) -> Result<(f64, DVector<f64>), RunError> {
+    ) -> Result<(f64, DVector<f64>), ModelError> {
         let r = self.evaluate(block, x, own, true)?;
         Ok((r.residuals.norm_squared(), r.shared.tr_mul(&r.residuals) * 2.0))
     }

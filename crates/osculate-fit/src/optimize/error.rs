@@ -1,6 +1,6 @@
 //! Why a trajectory cannot be optimised.
 
-use osculate_dynamics::RunError;
+use crate::contact_model::ModelError;
 
 /// Why a trajectory cannot be optimised.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -16,7 +16,7 @@ pub enum OptimizeError {
     },
     /// A roll-out failed.
     #[error(transparent)]
-    Run(#[from] RunError),
+    Run(#[from] ModelError),
     /// A checkpoint of something else.
     #[error("the checkpoint has {found} {what}, the experiment {expected}")]
     Checkpoint {

@@ -95,6 +95,11 @@ impl Meter {
         }
     }
 
+    /// What tangents of one roll-out share.
+    pub(super) fn linearised(&self, seconds: f64) {
+        self.lock().spent.cpu_s += seconds;
+    }
+
     pub(super) fn tangent(&self, seconds: f64) {
         let mut state = self.lock();
         state.spent.tangents += 1;

@@ -4,7 +4,7 @@
 //! min over x of Σ r_i(x)²          r from the states of a roll-out and from the variables themselves
 //! ```
 //!
-//! * [`Task`]: scene, [`variables`], residual [`rows`], read from a file and checked.
+//! * [`Loaded`]: a file, read and checked. [`Task`]: scene, [`variables`] and residual [`rows`] under one contact model.
 //! * [`spline`]: what a control is between its numbers.
 //! * [`measure`]: numbers of one state, generic over the scalar. `terms`: objectives and constraints in terms of them.
 //! * [`Problem`]: residuals with exact Jacobians (tangents) and gradients (one adjoint), at one softness of contact.
@@ -12,6 +12,7 @@
 //! * [`verdicts`]: what the derivatives are good for where the search ended.
 //! * [`Report`]: what a run found.
 
+mod allocated;
 mod baselines;
 mod check;
 mod constraints;
@@ -43,14 +44,14 @@ pub use report::{ControlValues, Report, TermError, Value};
 pub use run::{
     Checkpoint, Derivatives, Point, Progress, Search, StageResult, StartResult, Watch, search,
 };
-pub use task::{Problem, Softness, Task};
+pub use task::{Loaded, Problem, Softness, Task};
 pub use trust::verdicts;
 
 use crate::experiment::ExperimentError;
 use osculate_dynamics::file::{BuiltScene, Source};
 use std::path::Path;
 
-impl Task {
+impl Loaded {
     /// Reads an optimisation and its scene.
     ///
     /// # Errors
@@ -62,7 +63,7 @@ impl Task {
     /// A task on a scene built in Rust; `source` is the text for errors, empty for none.
     ///
     /// # Errors
-    /// As [`Task::read`].
+    /// As [`Loaded::read`].
     pub fn new(
         file: &OptimizeFile,
         source: Source,

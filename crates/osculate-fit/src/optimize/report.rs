@@ -4,6 +4,7 @@ use super::baselines::Baseline;
 use super::file::OptimizeFile;
 use super::run::{Search, StartResult};
 use super::task::Task;
+use crate::contact_model::ContactModel;
 use crate::report::number;
 use crate::trust::Judged;
 use serde::Serialize;
@@ -84,14 +85,14 @@ pub struct Report {
 
 impl Report {
     /// From what was found.
-    pub fn new(
-        (experiment, file, task): (String, &OptimizeFile, &Task),
+    pub fn new<M: ContactModel>(
+        (experiment, file, task): (String, &OptimizeFile, &Task<M>),
         search: &Search,
         baselines: Vec<Baseline>,
         trust: Vec<Judged>,
     ) -> Self {
         let (best, v) = (search.best(), &task.variables);
-        let entries = task.layout.entries();
+        let entries = &task.entries;
         let in_control = |j: usize| v.controls.iter().any(|c| c.variables.contains(&j));
         let unit = |j: usize| {
             let moved = v.moved.iter().find(|m| m.terms.iter().any(|t| t.0 == j));

@@ -10,8 +10,9 @@
 //! gradient of `J`.
 
 use super::measure::Measure;
+use osculate_dynamics::impulse::RigidState;
 use osculate_dynamics::sensitivity::Outcome;
-use osculate_dynamics::{Kinematics, Parameters, Path};
+use osculate_dynamics::{Kinematics, Parameters};
 use osculate_math::Scalar;
 
 /// One residual.
@@ -67,10 +68,12 @@ impl Rows {
         Self { rows, terms, by_step }
     }
 
-    /// `z` of a path, with the moved parameters.
+    /// `z` of a motion, with the moved parameters.
+    ///
+    /// * `state`: of a body after some steps.
     pub fn values<T: Scalar>(
         &self,
-        path: &Path<T>,
+        state: impl Fn(usize, usize) -> RigidState<T>,
         parameters: &Parameters<T>,
         moved: &[T],
     ) -> Vec<T> {
@@ -83,8 +86,8 @@ impl Rows {
         for (step, parts) in self.by_step.iter().enumerate().filter(|(_, parts)| !parts.is_empty())
         {
             bodies.clear();
-            let states = path.state(step).iter().zip(&parameters.bodies);
-            bodies.extend(states.map(|(y, p)| y.kinematics(&p.center)));
+            let all = parameters.bodies.iter().enumerate();
+            bodies.extend(all.map(|(body, p)| state(step, body).kinematics(&p.center)));
             for &(i, j) in parts {
                 let (_, factor, measure) = &self.rows[i].parts[j];
                 z[i] += measure.value(&bodies) * *factor;

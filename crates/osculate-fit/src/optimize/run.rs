@@ -5,6 +5,7 @@ use super::file::{OptimizeFile, Solver, StageFile};
 use super::meter::{Meter, Sample, Spent};
 use super::solve::solve;
 use super::task::{Problem, Softness, Task};
+use crate::contact_model::ContactModel;
 use crate::least_squares::Stop;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -163,8 +164,8 @@ impl Local<'_> {
 ///
 /// # Errors
 /// Where every start fails, or the checkpoint is of something else.
-pub fn search(
-    task: &Task,
+pub fn search<M: ContactModel>(
+    task: &Task<M>,
     file: &OptimizeFile,
     resume: Option<&Checkpoint>,
     watch: &Watch<'_>,
@@ -193,8 +194,8 @@ pub fn search(
     Ok(Search { starts, best, interrupted: watch.interrupted.load(Ordering::Relaxed) })
 }
 
-fn resumed(
-    task: &Task,
+fn resumed<M: ContactModel>(
+    task: &Task<M>,
     file: &OptimizeFile,
     resume: Option<&Checkpoint>,
     starts: usize,
@@ -216,8 +217,8 @@ fn resumed(
     Ok(checkpoint.clone())
 }
 
-pub(super) fn one(
-    task: &Task,
+pub(super) fn one<M: ContactModel>(
+    task: &Task<M>,
     file: &OptimizeFile,
     (start, at): (Vec<f64>, Point),
     (derivatives, meter): (Derivatives, Meter),
@@ -259,8 +260,8 @@ pub(super) fn one(
 }
 
 /// Judges the point where a start ended, with the scene's own contact.
-pub(super) fn finish(
-    task: &Task,
+pub(super) fn finish<M: ContactModel>(
+    task: &Task<M>,
     (start, x): (Vec<f64>, Vec<f64>),
     (meter, stages, mut failure): (Meter, Vec<StageResult>, Option<String>),
 ) -> StartResult {
@@ -271,7 +272,7 @@ pub(super) fn finish(
             let errors = task.rows.terms.iter().map(|t| task.rows.error(t, &z)).collect();
             let cost = task.rows.residuals(&z, &problem.multipliers).iter().map(|r| r * r).sum();
             let (worst, reached) = (task.rows.worst(&z), task.rows.reached(&z));
-            (errors, cost, worst, reached, trajectory.unconverged())
+            (errors, cost, worst, reached, M::unconverged(&trajectory))
         }
         Err(error) => {
             failure = failure.or(Some(error));

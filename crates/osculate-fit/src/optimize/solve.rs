@@ -5,23 +5,23 @@ use super::file::{Solver, StageFile};
 use super::hybrid::{Descent, descend};
 use super::run::{Derivatives, Local, StageResult};
 use super::task::Problem;
+use crate::contact_model::{ContactModel, ModelError};
 use crate::evolve::{CmaEs, DerivativeFree};
 use crate::least_squares::{self, BlockProblem, Stop};
 use crate::optimise;
-use osculate_dynamics::RunError;
 use std::sync::atomic::Ordering;
 
 /// Solves one stage from a point.
 ///
 /// # Errors
 /// Where the point itself has no value.
-pub(super) fn solve(
-    problem: &Problem<'_>,
+pub(super) fn solve<M: ContactModel>(
+    problem: &Problem<'_, M>,
     x: &[f64],
     (index, stage, seed): (usize, &StageFile, u64),
     derivatives: Derivatives,
     local: &Local<'_>,
-) -> Result<(Vec<f64>, StageResult), RunError> {
+) -> Result<(Vec<f64>, StageResult), ModelError> {
     match derivatives {
         Derivatives::Exact => solve_with(problem, problem, x, (index, stage, seed), local),
         Derivatives::Differences => {
@@ -30,13 +30,13 @@ pub(super) fn solve(
     }
 }
 
-fn solve_with<P: BlockProblem<Error = RunError>>(
-    problem: &Problem<'_>,
+fn solve_with<M: ContactModel, P: BlockProblem<Error = ModelError>>(
+    problem: &Problem<'_, M>,
     derived: &P,
     x: &[f64],
     (index, stage, seed): (usize, &StageFile, u64),
     local: &Local<'_>,
-) -> Result<(Vec<f64>, StageResult), RunError> {
+) -> Result<(Vec<f64>, StageResult), ModelError> {
     let bounds = problem.task().variables.bounds();
     let seen = |iteration: usize, cost: f64| local.seen(index, iteration, cost, &problem.meter);
     let start = || (x.to_vec(), vec![Vec::new()]);
@@ -72,8 +72,8 @@ fn solve_with<P: BlockProblem<Error = RunError>>(
 }
 
 /// The solvers that draw samples: the best point is the meter's.
-fn sample<P: BlockProblem<Error = RunError>>(
-    problem: &Problem<'_>,
+fn sample<M: ContactModel, P: BlockProblem<Error = ModelError>>(
+    problem: &Problem<'_, M>,
     derived: &P,
     x: &[f64],
     (index, stage, seed): (usize, &StageFile, u64),
@@ -109,8 +109,8 @@ fn sample<P: BlockProblem<Error = RunError>>(
 }
 
 /// CMA-ES on a problem; its meter keeps the best point.
-pub(super) fn evolve(
-    problem: &Problem<'_>,
+pub(super) fn evolve<M: ContactModel>(
+    problem: &Problem<'_, M>,
     search: &CmaEs,
     x: &[f64],
     local: &Local<'_>,

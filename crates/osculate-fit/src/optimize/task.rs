@@ -4,10 +4,11 @@ use super::file::StageFile;
 use super::meter::{Meter, processor_time};
 use super::rows::{Rows, Weighted};
 use super::variables::Variables;
+use crate::contact_model::{ContactModel, Entry, ModelError};
 use crate::least_squares::{BlockProblem, BlockResiduals};
 use nalgebra::{DMatrix, DVector};
-use osculate_dynamics::sensitivity::{adjoint, tangent};
-use osculate_dynamics::{Layout, Parameters, RunError, Simulator, Trajectory};
+use osculate_dynamics::impulse::ImpulseSimulator;
+use osculate_dynamics::{OnFailure, Parameters, Simulator};
 use osculate_math::Jet;
 use rayon::prelude::*;
 use std::sync::Mutex;
@@ -15,19 +16,40 @@ use std::sync::Mutex;
 /// Directions of one tangent.
 const WIDTH: usize = 8;
 
-/// What there is to optimise.
-#[derive(Clone, Debug)]
-pub struct Task {
+/// What there is to optimise, under one contact model.
+pub struct Task<M: ContactModel> {
     /// Scene, settings and time grid.
-    pub simulator: Simulator,
+    pub simulator: M,
     /// The scene's numbers, with room for those of controls.
-    pub base: Parameters,
+    pub base: M::Parameters<f64>,
     /// Their flat order.
-    pub layout: Layout,
+    pub layout: M::Layout,
+    /// Paths and units, in that order.
+    pub entries: Vec<Entry>,
     /// What moves.
     pub variables: Variables,
     /// What is wanted.
     pub rows: Rows,
+}
+
+impl<M: ContactModel> Task<M> {
+    /// Times of the states \[s\].
+    pub fn times(&self) -> Vec<f64> {
+        let mut t = 0.0;
+        let after = self.simulator.durations().iter().map(|d| {
+            t += d;
+            t
+        });
+        std::iter::once(0.0).chain(after).collect()
+    }
+}
+
+/// A task under the model of its scene.
+pub enum Loaded {
+    /// `model = "compliant"`.
+    Compliant(Box<Task<Simulator>>),
+    /// `model = "impulse"`.
+    Impulse(Box<Task<ImpulseSimulator>>),
 }
 
 /// Factors of contact parameters, for a softer problem than the scene's.
@@ -64,40 +86,39 @@ impl Softness {
 }
 
 /// A task at one softness and one set of multipliers, with a count of what was asked of it.
-#[derive(Debug)]
-pub struct Problem<'t> {
-    task: &'t Task,
-    base: Parameters,
+pub struct Problem<'t, M: ContactModel> {
+    task: &'t Task<M>,
+    base: M::Parameters<f64>,
     /// Of each row; zero for objectives.
     pub multipliers: Vec<f64>,
     /// What was asked so far.
     pub meter: Meter,
     /// The last roll-out and where it was: solvers ask for a value first, then for derivatives at the same point.
-    last: Mutex<Option<(Vec<f64>, Trajectory)>>,
+    last: Mutex<Option<(Vec<f64>, M::Trajectory)>>,
 }
 
-impl<'t> Problem<'t> {
+impl<'t, M: ContactModel> Problem<'t, M> {
     /// A task at a softness.
-    pub fn new(task: &'t Task, softness: Softness, meter: Meter) -> Self {
+    pub fn new(task: &'t Task<M>, softness: Softness, meter: Meter) -> Self {
         let mut base = task.base.clone();
-        softness.apply(&mut base);
+        softness.apply(M::of_scene_mut(&mut base));
         let multipliers = vec![0.0; task.rows.rows.len()];
         Self { task, base, multipliers, meter, last: Mutex::new(None) }
     }
 
     /// The task.
-    pub fn task(&self) -> &'t Task {
+    pub fn task(&self) -> &'t Task<M> {
         self.task
     }
 
     /// The numbers of the scene at a point.
-    pub fn parameters(&self, x: &[f64]) -> Parameters {
+    pub fn parameters(&self, x: &[f64]) -> M::Parameters<f64> {
         let of = (&self.task.layout, &self.base);
-        self.task.variables.parameters::<f64>(of, x, |_| None).0
+        self.task.variables.parameters::<M, f64>(of, x, |_| None).0
     }
 
     /// Memory for a roll-out, and whether it already holds that at `x`.
-    fn take(&self, x: &[f64]) -> (Trajectory, bool) {
+    fn take(&self, x: &[f64]) -> (M::Trajectory, bool) {
         let mut last = self.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         match last.take() {
             Some((at, trajectory)) => {
@@ -105,11 +126,11 @@ impl<'t> Problem<'t> {
                     && at.iter().zip(x).all(|(a, b)| a.to_bits() == b.to_bits());
                 (trajectory, same)
             }
-            None => (Trajectory::default(), false),
+            None => (M::Trajectory::default(), false),
         }
     }
 
-    fn keep(&self, x: &[f64], trajectory: Trajectory) {
+    fn keep(&self, x: &[f64], trajectory: M::Trajectory) {
         let mut last = self.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         *last = Some((x.to_vec(), trajectory));
     }
@@ -118,15 +139,16 @@ impl<'t> Problem<'t> {
     ///
     /// # Errors
     /// Where a step fails.
-    pub fn values(&self, x: &[f64]) -> Result<(Vec<f64>, Trajectory), RunError> {
+    pub fn values(&self, x: &[f64]) -> Result<(Vec<f64>, M::Trajectory), ModelError> {
         let began = processor_time();
         let (mut trajectory, known) = self.take(x);
         let of = (&self.task.layout, &self.base);
-        let (parameters, moved) = self.task.variables.parameters::<f64>(of, x, |_| None);
+        let (parameters, moved) = self.task.variables.parameters::<M, f64>(of, x, |_| None);
         if !known {
             self.task.simulator.run_into(&parameters, &mut trajectory)?;
         }
-        let z = self.task.rows.values(&trajectory.path, &parameters, &moved);
+        let state = |step, body| M::state(&trajectory, step, body);
+        let z = self.task.rows.values(state, M::of_scene(&parameters), &moved);
         let residuals = self.task.rows.residuals(&z, &self.multipliers);
         let cost = residuals.iter().map(|r| r * r).sum();
         let spent = processor_time() - began;
@@ -139,19 +161,23 @@ impl<'t> Problem<'t> {
         &self,
         x: &[f64],
         residuals: &[f64],
-        trajectory: &Trajectory,
-    ) -> Result<DMatrix<f64>, RunError> {
+        trajectory: &M::Trajectory,
+    ) -> Result<DMatrix<f64>, ModelError> {
+        let began = processor_time();
+        let parameters = self.parameters(x);
+        let linear = self.linearise(&parameters, trajectory)?;
+        self.meter.linearised(processor_time() - began);
         let n = x.len();
         let columns: Vec<usize> = (0..n).collect();
-        let parts: Result<Vec<_>, RunError> = columns
+        let parts: Result<Vec<_>, ModelError> = columns
             .par_chunks(WIDTH)
             .map(|chunk| {
                 let began = processor_time();
                 let part = match chunk.len() {
-                    1 => self.columns::<1>(x, chunk[0], trajectory)?,
-                    2 => self.columns::<2>(x, chunk[0], trajectory)?,
-                    3 | 4 => self.columns::<4>(x, chunk[0], trajectory)?,
-                    _ => self.columns::<WIDTH>(x, chunk[0], trajectory)?,
+                    1 => self.columns::<1>(x, chunk[0], &linear)?,
+                    2 => self.columns::<2>(x, chunk[0], &linear)?,
+                    3 | 4 => self.columns::<4>(x, chunk[0], &linear)?,
+                    _ => self.columns::<WIDTH>(x, chunk[0], &linear)?,
                 };
                 self.meter.tangent(processor_time() - began);
                 Ok(part)
@@ -169,18 +195,28 @@ impl<'t> Problem<'t> {
         Ok(jacobian)
     }
 
-    fn columns<const M: usize>(
+    /// What a stage or step that did not converge gives stands for a root: the report counts them.
+    fn linearise<'a>(
+        &'a self,
+        parameters: &'a M::Parameters<f64>,
+        trajectory: &'a M::Trajectory,
+    ) -> Result<M::Derivatives<'a>, ModelError> {
+        self.task.simulator.linearise(parameters, trajectory, OnFailure::Continue)
+    }
+
+    fn columns<const W: usize>(
         &self,
         x: &[f64],
         first: usize,
-        trajectory: &Trajectory,
-    ) -> Result<Vec<Vec<f64>>, RunError> {
+        linear: &M::Derivatives<'_>,
+    ) -> Result<Vec<Vec<f64>>, ModelError> {
         let seed =
-            |j: usize| j.checked_sub(first).filter(|d| *d < M).map(|d| Jet::<M>::variable(0.0, d));
+            |j: usize| j.checked_sub(first).filter(|d| *d < W).map(|d| Jet::<W>::variable(0.0, d));
         let of = (&self.task.layout, &self.base);
-        let (parameters, moved) = self.task.variables.parameters(of, x, seed);
-        let path = tangent::path(&self.task.simulator, trajectory, &parameters)?;
-        let z = self.task.rows.values(&path, &parameters, &moved);
+        let (parameters, moved) = self.task.variables.parameters::<M, _>(of, x, seed);
+        let path = M::path(linear, &parameters)?;
+        let state = |step, body| M::state_on(&path, step, body);
+        let z = self.task.rows.values(state, M::of_scene(&parameters), &moved);
         Ok(z.iter().map(|jet| jet.eps.to_vec()).collect())
     }
 
@@ -192,8 +228,8 @@ impl<'t> Problem<'t> {
         &self,
         x: &[f64],
         weights: Vec<f64>,
-        trajectory: &Trajectory,
-    ) -> Result<Vec<f64>, RunError> {
+        trajectory: &M::Trajectory,
+    ) -> Result<Vec<f64>, ModelError> {
         let began = processor_time();
         let mut direct = vec![0.0; self.task.variables.moved.len()];
         for (row, w) in self.task.rows.rows.iter().zip(&weights) {
@@ -201,8 +237,7 @@ impl<'t> Problem<'t> {
         }
         let outcome = Weighted { rows: &self.task.rows, weights };
         let parameters = self.parameters(x);
-        let (_, gradient) =
-            adjoint::gradient(&self.task.simulator, trajectory, &parameters, &outcome)?;
+        let (_, gradient) = M::adjoint(&self.linearise(&parameters, trajectory)?, &outcome)?;
         let pulled = self.task.variables.pull(x, &gradient, &direct);
         self.meter.adjoint(processor_time() - began);
         Ok(pulled)
@@ -212,7 +247,7 @@ impl<'t> Problem<'t> {
     ///
     /// # Errors
     /// Where a step fails.
-    pub fn linearised(&self, x: &[f64]) -> Result<(Vec<f64>, DMatrix<f64>), RunError> {
+    pub fn linearised(&self, x: &[f64]) -> Result<(Vec<f64>, DMatrix<f64>), ModelError> {
         let (z, trajectory) = self.values(x)?;
         let residuals = self.task.rows.residuals(&z, &self.multipliers);
         let jacobian = self.jacobian(x, &residuals, &trajectory)?;
@@ -224,7 +259,7 @@ impl<'t> Problem<'t> {
     ///
     /// # Errors
     /// Where a step fails.
-    pub fn update_multipliers(&mut self, x: &[f64]) -> Result<(), RunError> {
+    pub fn update_multipliers(&mut self, x: &[f64]) -> Result<(), ModelError> {
         let (z, trajectory) = self.values(x)?;
         self.keep(x, trajectory);
         for (i, _) in self.task.rows.rows.iter().enumerate().filter(|(_, r)| r.inequality) {
@@ -234,8 +269,8 @@ impl<'t> Problem<'t> {
     }
 }
 
-impl BlockProblem for Problem<'_> {
-    type Error = RunError;
+impl<M: ContactModel> BlockProblem for Problem<'_, M> {
+    type Error = ModelError;
 
     fn blocks(&self) -> usize {
         1
@@ -247,7 +282,7 @@ impl BlockProblem for Problem<'_> {
         x: &[f64],
         _: &[f64],
         jacobian: bool,
-    ) -> Result<BlockResiduals, RunError> {
+    ) -> Result<BlockResiduals, ModelError> {
         let (residuals, shared) = if jacobian {
             self.linearised(x)?
         } else {
@@ -265,7 +300,7 @@ impl BlockProblem for Problem<'_> {
         _: usize,
         x: &[f64],
         _: &[f64],
-    ) -> Result<(f64, DVector<f64>), RunError> {
+    ) -> Result<(f64, DVector<f64>), ModelError> {
         let (z, trajectory) = self.values(x)?;
         let residuals = self.task.rows.residuals(&z, &self.multipliers);
         let weights = residuals.iter().map(|r| 2.0 * r).collect();

@@ -8,7 +8,8 @@
 //! constraint       z = violation/scale                     constraints.rs
 //! ```
 
-use super::check::{Allocated, Check};
+use super::allocated::Allocated;
+use super::check::Check;
 use super::file::{AxisName, ObjectiveFile, ObjectiveKind};
 use super::measure::{Measure, Point};
 use super::rows::{Row, Rows, Term};
@@ -21,7 +22,7 @@ use osculate_math::so3;
 /// Everything a term may refer to.
 pub(super) struct Terms<'a> {
     pub(super) check: &'a Check<'a>,
-    scene: &'a Allocated,
+    scene: &'a Allocated<'a>,
     variables: &'a Variables,
     outcome: &'a SceneOutcome,
     pub(super) rows: Vec<Row>,
@@ -31,7 +32,7 @@ pub(super) struct Terms<'a> {
 /// The residuals of a file.
 pub(super) fn rows(
     check: &Check<'_>,
-    scene: &Allocated,
+    scene: &Allocated<'_>,
     variables: &Variables,
     outcome: &SceneOutcome,
 ) -> Result<Rows, ExperimentError> {
@@ -43,7 +44,7 @@ pub(super) fn rows(
     for (i, constraint) in check.file.constraints.iter().enumerate() {
         all.constraint(&format!("constraint[{i}]"), constraint)?;
     }
-    Ok(Rows::new(all.rows, all.terms, scene.simulator.steps()))
+    Ok(Rows::new(all.rows, all.terms, scene.durations.len()))
 }
 
 const AXES: [AxisName; 3] = [AxisName::X, AxisName::Y, AxisName::Z];
@@ -58,11 +59,11 @@ fn letter(axis: usize) -> &'static str {
 
 impl Terms<'_> {
     pub(super) fn steps(&self) -> usize {
-        self.scene.simulator.steps()
+        self.scene.durations.len()
     }
 
     pub(super) fn body(&self, field: &str, name: &str) -> Result<usize, ExperimentError> {
-        let bodies = &self.scene.simulator.scene().bodies;
+        let bodies = &self.scene.scene.bodies;
         if let Some(i) = bodies.iter().position(|b| b.name == name && b.is_dynamic()) {
             return Ok(i);
         }
@@ -104,7 +105,7 @@ impl Terms<'_> {
                 self.check.refuse(&format!("{at}.step"), found, "one of them")
             }
             (None, given) => {
-                let range = self.check.steps(at, given, self.scene.simulator.durations())?;
+                let range = self.check.steps(at, given, self.scene.durations)?;
                 Ok((range.map(|s| s + 1).collect(), true))
             }
         }
@@ -209,7 +210,7 @@ impl Terms<'_> {
         o: &ObjectiveFile,
         body: usize,
     ) -> Result<(Point, Option<Point>), ExperimentError> {
-        let bodies = &self.scene.simulator.scene().bodies;
+        let bodies = &self.scene.scene.bodies;
         let point =
             |body: usize, x: Vector3<f64>| Point { body, at: x, center: bodies[body].center() };
         let own = point(body, Vector3::from(o.point.unwrap_or_default()));
@@ -225,7 +226,7 @@ impl Terms<'_> {
         let actor = o.actor.as_deref().unwrap_or_default();
         let field = format!("{at}.actor");
         let body = self.body(&field, actor)?;
-        let scene = self.scene.simulator.scene();
+        let scene = self.scene.scene;
         let places = &self.scene.places;
         if !places.contains_key(&format!("{actor}.velocity_x")) {
             return self.check.refuse(
@@ -235,9 +236,8 @@ impl Terms<'_> {
             );
         }
         let mass = places.get(&format!("{actor}.mass")).copied();
-        let by_mass = |i: usize| {
-            Some(i) == mass || self.scene.layout.entries()[i].path.starts_with("gravity_")
-        };
+        let by_mass =
+            |i: usize| Some(i) == mass || self.scene.entries[i].path.starts_with("gravity_");
         if self.variables.moved.iter().any(|m| by_mass(m.index)) {
             let allowed = "an actor whose mass and gravity are no variables";
             return self.check.refuse(&field, format!("'{actor}'"), allowed);
@@ -254,14 +254,11 @@ impl Terms<'_> {
         let target = self.vector(at, o.target.as_deref())?;
         let scale = if running { o.scale * (states.len() as f64).sqrt() } else { o.scale };
         let mass = scene.bodies[body].mass().map_or(0.0, |m| m.mass());
-        let gravity = if scene.bodies[body].gravity {
-            self.scene.parameters.gravity
-        } else {
-            Vector3::zeros()
-        };
-        let values = self.scene.layout.values(&self.scene.parameters);
+        let gravity =
+            if scene.bodies[body].gravity { self.scene.numbers.gravity } else { Vector3::zeros() };
+        let values = &self.scene.values;
         let row = |step: usize, axis: usize| {
-            let rate = mass / self.scene.simulator.durations()[step - 1] / scale;
+            let rate = mass / self.scene.durations[step - 1] / scale;
             let v = Measure::Velocity(body, axis);
             let parts = vec![(step, rate, v.clone()), (step - 1, -rate, v)];
             let mut constant = -(mass * gravity[axis] + target[axis]) / scale;
@@ -296,7 +293,7 @@ impl Terms<'_> {
         if chosen.is_empty() {
             return self.check.refuse(&format!("{at}.kind"), "effort", "at least one [[control]]");
         }
-        let durations = self.scene.simulator.durations();
+        let durations = self.scene.durations;
         let time: f64 = chosen.iter().flat_map(|c| c.steps.clone()).map(|s| durations[s]).sum();
         let rows = chosen.iter().flat_map(|c| {
             c.steps.clone().zip(c.moved.clone()).map(|(step, place)| {

@@ -8,7 +8,8 @@ use super::file::TrustFile;
 use super::meter::Meter;
 use super::rows::Weighted;
 use super::task::{Problem, Softness, Task};
-use crate::contact_model::ModelError;
+use super::variables::Variables;
+use crate::contact_model::{ContactModel, ModelError};
 use crate::trust::{Asked, Judged, Subject, assess};
 use osculate_dynamics::OnFailure;
 use rayon::prelude::*;
@@ -17,7 +18,11 @@ use rayon::prelude::*;
 ///
 /// # Errors
 /// Where the roll-out at the point fails.
-pub fn verdicts(task: &Task, x: &[f64], how: &TrustFile) -> Result<Vec<Judged>, ModelError> {
+pub fn verdicts<M: ContactModel>(
+    task: &Task<M>,
+    x: &[f64],
+    how: &TrustFile,
+) -> Result<Vec<Judged>, ModelError> {
     if how.variables == 0 {
         return Ok(Vec::new());
     }
@@ -25,7 +30,7 @@ pub fn verdicts(task: &Task, x: &[f64], how: &TrustFile) -> Result<Vec<Judged>, 
     let (_, jacobian) = problem.linearised(x)?;
     let parameters = problem.parameters(x);
     let sizes: Vec<f64> = jacobian.column_iter().map(|c| c.norm()).collect();
-    let mut chosen = representatives(task, &sizes);
+    let mut chosen = representatives(&task.variables, &sizes);
     chosen.sort_by(|a, b| sizes[*b].total_cmp(&sizes[*a]));
     chosen.truncate(how.variables);
     let ask = |&j: &usize| -> Result<Option<Judged>, ModelError> {
@@ -51,8 +56,8 @@ pub fn verdicts(task: &Task, x: &[f64], how: &TrustFile) -> Result<Vec<Judged>, 
 }
 
 /// Every parameter, and of each control the number that matters most.
-fn representatives(task: &Task, sizes: &[f64]) -> Vec<usize> {
-    let controls = &task.variables.controls;
+fn representatives(variables: &Variables, sizes: &[f64]) -> Vec<usize> {
+    let controls = &variables.controls;
     let single = (0..sizes.len()).filter(|j| !controls.iter().any(|c| c.variables.contains(j)));
     let most = controls
         .iter()

@@ -9,10 +9,11 @@
 //! All solvers work in x: a range is −1 to 1, so that steps, damping and standard deviations mean the same for all.
 
 use super::spline::basis;
+use crate::contact_model::ContactModel;
 use crate::fit::starting_points;
 use crate::parameter::{FreeParameter, Scale};
-use osculate_dynamics::{Layout, Parameters};
-use osculate_math::Scalar;
+use nalgebra::Vector3;
+use osculate_math::{Scalar, so3};
 use std::ops::Range;
 
 /// A number of the layout that moves.
@@ -24,6 +25,17 @@ pub struct Moved {
     pub base: f64,
     /// Variables and their weights.
     pub terms: Vec<(usize, f64)>,
+    /// Of a number that turns a frame.
+    pub turn: Option<Turn>,
+}
+
+/// A rotation of a frame about a world axis, which takes what turned the frame before along.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// Index in the layout of the frame's rotation about x; those about y and z follow.
+    pub first: usize,
+    /// The axis, 0 to 2.
+    pub axis: usize,
 }
 
 /// A control as it was set up.
@@ -69,9 +81,14 @@ impl Variables {
     }
 
     /// Adds a parameter of the scene.
-    pub fn add_parameter(&mut self, free: FreeParameter, index: usize, base: f64) {
+    pub fn add_parameter(
+        &mut self,
+        free: FreeParameter,
+        (index, base): (usize, f64),
+        turn: Option<Turn>,
+    ) {
         let variable = self.push(free);
-        self.moved.push(Moved { index, base, terms: vec![(variable, 1.0)] });
+        self.moved.push(Moved { index, base, terms: vec![(variable, 1.0)], turn });
     }
 
     /// Adds a control: numbers `indices` of the layout in as many steps, driven by a spline of `numbers` of a degree.
@@ -89,7 +106,8 @@ impl Variables {
         for (k, (&index, &base)) in indices.iter().zip(bases).enumerate() {
             let x = (k as f64 + 0.5) / indices.len() as f64;
             let terms = basis(x, count, degree).into_iter().map(|(j, w)| (first + j, w));
-            self.moved.push(Moved { index, base, terms: terms.filter(|t| t.1 > 0.0).collect() });
+            let terms = terms.filter(|t| t.1 > 0.0).collect();
+            self.moved.push(Moved { index, base, terms, turn: None });
         }
         self.controls.push(Control {
             name: name.into(),
@@ -141,34 +159,61 @@ impl Variables {
     }
 
     /// The numbers of the scene at `x`, and the moved ones by themselves; `seed(j)` is the derivative of `x_j`.
-    pub fn parameters<T: Scalar>(
+    pub fn parameters<M: ContactModel, T: Scalar>(
         &self,
-        (layout, base): (&Layout, &Parameters),
+        (layout, base): (&M::Layout, &M::Parameters<f64>),
         x: &[f64],
         seed: impl Fn(usize) -> Option<T>,
-    ) -> (Parameters<T>, Vec<T>) {
+    ) -> (M::Parameters<T>, Vec<T>) {
         let (values, slopes) = (self.values(x), self.slopes(x));
-        let mut parameters = base.lift::<T>();
+        let mut parameters = M::lift::<T>(base);
         let mut moved = Vec::with_capacity(self.moved.len());
         for m in &self.moved {
             let value: f64 = m.terms.iter().map(|(j, w)| w * values[*j]).sum();
             let seeds = m.terms.iter().filter_map(|(j, w)| Some(seed(*j)? * (w * slopes[*j])));
             let change = seeds.fold(T::zero(), |sum, s| sum + s);
-            layout.add(&mut parameters, m.index, T::from(value - m.base) + change);
+            M::add(layout, &mut parameters, m.index, T::from(value - m.base) + change);
             moved.push(T::from(value) + change);
         }
         (parameters, moved)
     }
 
     /// Gradient by `x` from those by the layout and, directly, by the moved numbers.
+    ///
+    /// The layout's derivative by a rotation is that by a turn of the frame *as it stands*. A turn by θ_k about e_k that others of
+    /// the same frame follow, `R = … exp(θ_l e_l) exp(θ_k e_k) R₀`, turns it about `… exp(θ_l e_l) e_k`.
     pub fn pull(&self, x: &[f64], layout: &[f64], direct: &[f64]) -> Vec<f64> {
-        let slopes = self.slopes(x);
+        let (values, slopes) = (self.values(x), self.slopes(x));
         let mut gradient = vec![0.0; self.len()];
-        for (m, direct) in self.moved.iter().zip(direct) {
+        for (i, (m, direct)) in self.moved.iter().zip(direct).enumerate() {
+            let by_number = match m.turn {
+                None => layout[m.index],
+                Some(turn) => self.turned(&values, i, turn).dot(&rotation(layout, turn)),
+            };
             for (j, w) in &m.terms {
-                gradient[*j] += w * slopes[*j] * (layout[m.index] + direct);
+                gradient[*j] += w * slopes[*j] * (by_number + direct);
             }
         }
         gradient
     }
+
+    /// The axis of a turn after those that follow it.
+    fn turned(&self, values: &[f64], i: usize, turn: Turn) -> Vector3<f64> {
+        let mut axis = unit(turn.axis);
+        for later in &self.moved[i + 1..] {
+            if let Some(t) = later.turn.filter(|t| t.first == turn.first) {
+                let angle: f64 = later.terms.iter().map(|(j, w)| w * values[*j]).sum();
+                axis = so3::exp(&(unit(t.axis) * angle)) * axis;
+            }
+        }
+        axis
+    }
+}
+
+fn unit(axis: usize) -> Vector3<f64> {
+    Vector3::from_fn(|i, _| if i == axis { 1.0 } else { 0.0 })
+}
+
+fn rotation(layout: &[f64], turn: Turn) -> Vector3<f64> {
+    Vector3::from_column_slice(&layout[turn.first..turn.first + 3])
 }

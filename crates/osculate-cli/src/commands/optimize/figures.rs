@@ -2,7 +2,7 @@
 
 use crate::{CliError, files};
 use nalgebra::Vector3;
-use osculate_dynamics::Trajectory;
+use osculate_fit::contact_model::ContactModel;
 use osculate_fit::optimize::{
     ConstraintKind, ObjectiveKind, OptimizeFile, Report, StartResult, Task,
 };
@@ -17,10 +17,10 @@ const WANTED: usize = 2;
 const AVOIDED: usize = 1;
 
 /// Writes every figure as PNG and SVG.
-pub(super) fn write(
+pub(super) fn write<M: ContactModel>(
     folder: &Path,
-    (task, file, report): (&Task, &OptimizeFile, &Report),
-    rolled: &[Option<Trajectory>],
+    (task, file, report): (&Task<M>, &OptimizeFile, &Report),
+    rolled: &[Option<M::Trajectory>],
 ) -> Result<(), CliError> {
     files::create_folder(folder)?;
     let mut all = vec![("convergence", convergence(report))];
@@ -61,11 +61,11 @@ fn curve(name: &str, start: &StartResult) -> Series {
 }
 
 /// Positions of the actors that are wanted somewhere, in the plane of their largest motion.
-fn path(
-    task: &Task,
+fn path<M: ContactModel>(
+    task: &Task<M>,
     file: &OptimizeFile,
     report: &Report,
-    rolled: &[Option<Trajectory>],
+    rolled: &[Option<M::Trajectory>],
 ) -> Option<LineFigure> {
     let scene = task.simulator.scene();
     let wanted: Vec<(usize, Vector3<f64>)> = file
@@ -78,9 +78,10 @@ fn path(
         })
         .collect();
     let body = wanted.first().map(|w| w.0).or_else(|| scene.dynamic_bodies().next())?;
-    let positions = |t: &Trajectory| -> Vec<Vector3<f64>> {
-        let motion = t.kinematics(body, &task.base.bodies[body].center);
-        motion.iter().map(|m| m.position).collect()
+    let center = M::of_scene(&task.base).bodies[body].center;
+    let positions = |t: &M::Trajectory| -> Vec<Vector3<f64>> {
+        let steps = 0..=task.simulator.steps();
+        steps.map(|k| M::state(t, k, body).kinematics(&center).position).collect()
     };
     let best = positions(rolled.get(report.best_start)?.as_ref()?);
     let plane = widest(&best);
@@ -142,10 +143,10 @@ fn widest(points: &[Vector3<f64>]) -> [usize; 2] {
 }
 
 /// Controls of the best start, each over the largest of its unit.
-fn controls(task: &Task, report: &Report) -> Option<LineFigure> {
+fn controls<M: ContactModel>(task: &Task<M>, report: &Report) -> Option<LineFigure> {
     let first = report.controls.first()?;
     let one_unit = report.controls.iter().all(|c| c.unit == first.unit);
-    let times = task.simulator.times();
+    let times = task.times();
     let series = report.controls.iter().map(|c| {
         let largest = c.values.iter().fold(0.0, |a: f64, x| a.max(x.abs()));
         let over = if one_unit { 1.0 } else { largest.max(f64::MIN_POSITIVE) };
