@@ -96,12 +96,12 @@ impl Linearisation<'_> {
     /// Outcome and its derivative by every parameter of the layout.
     pub fn adjoint(&self, outcome: &impl Outcome) -> (f64, Vec<f64>) {
         let mut sweep = Sweep::new(&self.source);
-        sweep.observe(self.steps.len(), outcome);
+        sweep.start(self.steps.len(), outcome);
         for (step, linear) in self.steps.iter().enumerate().rev() {
             sweep.step_back(step, linear);
             sweep.observe(step, outcome);
+            sweep.pull_links(step, linear);
         }
-        sweep.pull_links(0);
         (sweep.value, sweep.collect())
     }
 
@@ -119,13 +119,13 @@ impl Linearisation<'_> {
         let (mut scratch, mut linear) = (source.scratch()?, StepLinear::default());
         let mut sweep = Sweep::new(&source);
         let steps = simulator.durations().len();
-        sweep.observe(steps, outcome);
+        sweep.start(steps, outcome);
         for step in (0..steps).rev() {
             source.linearise(step, &mut scratch, &mut linear)?;
             sweep.step_back(step, &linear);
             sweep.observe(step, outcome);
+            sweep.pull_links(step, &linear);
         }
-        sweep.pull_links(0);
         Ok((sweep.value, sweep.collect()))
     }
 }
@@ -198,20 +198,28 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// Takes the derivatives by the states of links after `step` steps to those by joints.
-    fn pull_links(&mut self, step: usize) {
+    /// The derivatives at the end of the trajectory.
+    fn start(&mut self, steps: usize, outcome: &impl Outcome) {
+        self.observe(steps, outcome);
         let source = self.source;
         if let (Some(tree), Some(joints), Some(state)) =
-            (&mut self.tree, &source.joints, source.trajectory.joints(step))
+            (&mut self.tree, &source.joints, source.trajectory.joints(steps))
         {
             let at = joints.kinematics(&state.configuration);
             tree.pull_links(&at, &state.rates, &mut self.bars);
         }
     }
 
+    /// Takes the derivatives by the states of links at the start of a step to those by joints.
+    fn pull_links(&mut self, step: usize, linear: &StepLinear) {
+        let state = self.source.trajectory.joints(step);
+        if let (Some(tree), Some(own), Some(state)) = (&mut self.tree, &linear.tree, state) {
+            tree.pull_links(&own.kinematics, &state.rates, &mut self.bars);
+        }
+    }
+
     /// From the derivatives by the states after a step to those by the states before it.
     fn step_back(&mut self, step: usize, linear: &StepLinear) {
-        self.pull_links(step + 1);
         let source = self.source;
         let record = &source.trajectory.records[step];
         let states = source.trajectory.state(step);

@@ -1,7 +1,8 @@
 //! A tree in the reverse sweep.
 
-use super::balance::{bound, numbers, smooth_impulse};
+use super::balance::{bound, numbers};
 use super::closures::pull_closures;
+use super::laws::{TARGET, pull_smooth};
 use super::{LiveRow, RowState, TreeStep};
 use crate::articulated::immediate::{RowNumbers, RowSource};
 use crate::articulated::{JointLaws, TreeKinematics, pull_inverse_dynamics};
@@ -9,7 +10,7 @@ use crate::impulse::sensitivity::adjoint::{StateBar, Total, settle};
 use crate::impulse::sensitivity::back::Back;
 use crate::impulse::sensitivity::source::Source;
 use crate::reduction::{
-    JointBar, NUMBER_COUNT, Power, Reduction, TARGET, TreeBar, number_mut, pull_incremented,
+    JointBar, NUMBER_COUNT, Power, Reduction, TreeBar, number_mut, pull_incremented,
 };
 use nalgebra::Vector3;
 use osculate_math::Jet;
@@ -17,8 +18,8 @@ use osculate_math::Jet;
 type Pair = (Vector3<f64>, Vector3<f64>);
 
 /// Numbers of a joint's laws, its coordinate and its velocities.
-const SEEDS: usize = NUMBER_COUNT + 1 + 6;
-type Seeded = Jet<SEEDS>;
+pub(super) const SEEDS: usize = NUMBER_COUNT + 1 + 6;
+pub(super) type Seeded = Jet<SEEDS>;
 
 /// Velocities of the links that contacts see, and the covectors with which they do.
 #[derive(Clone, Debug, Default)]
@@ -201,43 +202,68 @@ impl<'a> TreeSweep<'a> {
             if let (Some(drive), Some(target)) = (&mut laws.drive, targets.get(dofs.start)) {
                 drive.target = *target;
             }
-            let laws = seeded(&laws);
-            let q = tree.q.joints()[link].scalar().map(|q| Seeded::variable(q, NUMBER_COUNT));
-            let v: Vec<Seeded> = (dofs.clone().enumerate())
-                .map(|(i, k)| Seeded::variable(tree.v[k], NUMBER_COUNT + 1 + i))
-                .collect();
-            let mut sum = Seeded::constant(0.0);
+            let q = tree.q.joints()[link].scalar();
+            let mut by = [0.0; NUMBER_COUNT];
+            let mut by_q = 0.0;
             for k in dofs.clone() {
-                let after = Seeded::constant(tree.after[k]);
-                sum -= smooth_impulse(&laws, q, after, h) * tests.psi[k];
-            }
-            let rows = tree.rows.iter().filter(|row| of_link(row.source) == Some(link));
-            for row in rows {
-                let zero = Seeded::constant(0.0);
-                let joint = (&laws, q.unwrap_or(zero), v[0] * v[0]);
-                sum += law_of(row, joint, (back, tests.psi, h));
-            }
-            for block in tree.blocks.iter().filter(|b| b.link == link) {
-                let Some(along) = &block.along else { continue };
-                let first = block.first - dofs.start;
-                let square = v[first..first + block.count]
-                    .iter()
-                    .fold(Seeded::constant(0.0), |sum, v| sum + *v * *v);
-                let power: f64 =
-                    along.iter().zip(&tests.psi[block.first..]).map(|(x, p)| x * p).sum();
-                sum += laws.friction.bound(square) * (h * power);
-            }
-            for (i, by) in sum.eps[..NUMBER_COUNT].iter().enumerate() {
-                match self.total.terms.targets.get_mut(tests.step * n + dofs.start) {
-                    Some(target) if i == TARGET => *target += by,
-                    _ => self.total.terms.numbers[link][i] += by,
-                }
+                by_q += pull_smooth(&laws, q, (tree.after[k], tests.psi[k], h), &mut by);
             }
             if dofs.len() == 1 {
-                self.bar.position[dofs.start] += sum.eps[NUMBER_COUNT];
+                self.bar.position[dofs.start] += by_q;
             }
-            for (i, k) in dofs.enumerate() {
-                self.bar.rate[k] += sum.eps[NUMBER_COUNT + 1 + i];
+            self.add_numbers((tests.step, link), &by);
+            let has_rows = tree.rows.iter().any(|row| of_link(row.source) == Some(link));
+            if has_rows || tree.blocks.iter().any(|b| b.link == link) {
+                self.pull_rows((link, &laws), tree, (back, tests, h));
+            }
+        }
+    }
+
+    /// Rows of a joint that are at a bound or have a law of their own.
+    fn pull_rows(
+        &mut self,
+        (link, laws): (usize, &JointLaws),
+        tree: &TreeStep,
+        (back, tests, h): (&Back<'_>, Tests<'_>, f64),
+    ) {
+        let dofs = self.reduction.model.joint_dofs(link);
+        let laws = seeded(laws);
+        let q = tree.q.joints()[link].scalar().map(|q| Seeded::variable(q, NUMBER_COUNT));
+        let v: Vec<Seeded> = (dofs.clone().enumerate())
+            .map(|(i, k)| Seeded::variable(tree.v[k], NUMBER_COUNT + 1 + i))
+            .collect();
+        let mut sum = Seeded::constant(0.0);
+        for row in tree.rows.iter().filter(|row| of_link(row.source) == Some(link)) {
+            let zero = Seeded::constant(0.0);
+            let joint = (&laws, q.unwrap_or(zero), v[0] * v[0]);
+            sum += law_of(row, joint, (back, tests.psi, h));
+        }
+        for block in tree.blocks.iter().filter(|b| b.link == link) {
+            let Some(along) = &block.along else { continue };
+            let first = block.first - dofs.start;
+            let square = v[first..first + block.count]
+                .iter()
+                .fold(Seeded::constant(0.0), |sum, v| sum + *v * *v);
+            let power: f64 = along.iter().zip(&tests.psi[block.first..]).map(|(x, p)| x * p).sum();
+            sum += laws.friction.bound(square) * (h * power);
+        }
+        self.add_numbers((tests.step, link), &sum.eps[..NUMBER_COUNT]);
+        if dofs.len() == 1 {
+            self.bar.position[dofs.start] += sum.eps[NUMBER_COUNT];
+        }
+        for (i, k) in dofs.enumerate() {
+            self.bar.rate[k] += sum.eps[NUMBER_COUNT + 1 + i];
+        }
+    }
+
+    /// By the numbers of a joint; the target of a drive belongs to its step.
+    fn add_numbers(&mut self, (step, link): (usize, usize), numbers: &[f64]) {
+        let model = &self.reduction.model;
+        let place = step * model.dofs() + model.joint_dofs(link).start;
+        for (i, by) in numbers.iter().enumerate() {
+            match self.total.terms.targets.get_mut(place) {
+                Some(target) if i == TARGET => *target += by,
+                _ => self.total.terms.numbers[link][i] += by,
             }
         }
     }
@@ -275,7 +301,7 @@ pub(in super::super) fn of_link(source: RowSource) -> Option<usize> {
 }
 
 /// Laws with every number seeded in its direction.
-fn seeded(laws: &JointLaws) -> JointLaws<Seeded> {
+pub(super) fn seeded(laws: &JointLaws) -> JointLaws<Seeded> {
     let mut out = laws.map(&Seeded::constant);
     for i in 0..NUMBER_COUNT {
         if let Some(x) = number_mut(&mut [], &mut out, i) {

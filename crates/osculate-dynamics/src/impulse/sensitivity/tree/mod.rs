@@ -13,6 +13,7 @@
 mod adjoint;
 mod balance;
 mod closures;
+mod laws;
 mod tangent;
 
 pub(super) use adjoint::{LinkFields, Tests, TreeSweep, of_link};
