@@ -52,6 +52,15 @@ impl Line {
         Self { sides: [LineSide::Tree { at, jacobian: padded(jacobian) }, LineSide::Fixed] }
     }
 
+    /// First unknown and part of the one free body that it moves, where there is no other.
+    pub(super) fn alone(&self) -> Option<(usize, &[Vector3<f64>; 2])> {
+        match &self.sides {
+            [LineSide::Free { at, jacobian }, LineSide::Fixed]
+            | [LineSide::Fixed, LineSide::Free { at, jacobian }] => Some((*at, jacobian)),
+            _ => None,
+        }
+    }
+
     pub(super) fn combined(lines: &[Self; 2], x: &Vector2<f64>) -> Self {
         let mut sum = lines[0].scaled(x.x);
         sum.add(&lines[1], x.y);

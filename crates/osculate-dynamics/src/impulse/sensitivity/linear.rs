@@ -10,22 +10,19 @@
 //! A = R M⁻¹C + diag(γ, 0, α),      A dx = −e − R dv₀
 //! ```
 //!
-//! `A` is symmetric where nothing slides. Bodies that do not touch, directly or through others, have matrices of their own. Spin and
-//! rolling on one ellipsoid are in [`super::ellipsoid`], the rows of joints in [`super::tree`]; to a tree `M` is `Ĥ`.
+//! `A` is symmetric where nothing slides. Bodies that do not touch, directly or through others, have matrices of their own, see
+//! [`super::assembly`]. Spin and rolling on one ellipsoid are in [`super::ellipsoid`], the rows of joints in [`super::tree`]; to a
+//! tree `M` is `Ĥ`.
 
+use super::assembly::Island;
 use super::ellipsoid::LiveEllipsoid;
-use super::error::ImpulseGradientError;
 use super::factor::{Factor, with_buffer};
 use super::line::{Line, LineSide};
 use super::source::Source;
 use super::tree::TreeStep;
-use crate::OnFailure;
 use crate::impulse::body::RigidState;
 use crate::impulse::tree::{flat_of, padded};
 use nalgebra::{Matrix3, Vector2, Vector3};
-
-/// Effect on the velocity of impulses without effect on the rows, below which it counts as none \[–\].
-pub(super) const DETERMINED: f64 = 1e-7;
 
 /// A loaded normal.
 #[derive(Clone, Debug)]
@@ -103,13 +100,6 @@ pub(super) struct LiveSpin {
     pub(super) by_friction: f64,
 }
 
-/// Unknowns of bodies that touch, and the factors of their matrix.
-#[derive(Clone, Debug, Default)]
-struct Island {
-    unknowns: Vec<usize>,
-    factor: Factor,
-}
-
 /// A step, linearised.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StepLinear {
@@ -121,9 +111,9 @@ pub(super) struct StepLinear {
     /// Row and column of each unknown.
     pub(super) rows: Vec<Line>,
     pub(super) columns: Vec<Line>,
-    islands: Vec<Island>,
+    pub(super) islands: Vec<Island>,
     /// Memory of islands.
-    spare: Vec<Island>,
+    pub(super) spare: Vec<Island>,
     /// `1/m` and `I⁻¹` in the world of each free body.
     pub(super) inverse: Vec<(f64, Matrix3<f64>)>,
     /// Velocities after the step: of the free bodies, then of the tree.
@@ -162,111 +152,6 @@ impl StepLinear {
         if let Some(tree) = &self.tree {
             answer(tree, &mut w[tree.at..]);
         }
-    }
-
-    /// Matrices of the islands and their factors.
-    ///
-    /// * `pushed`: memory.
-    pub(super) fn factorise(
-        &mut self,
-        source: &Source<'_>,
-        step: usize,
-        (diagonal, pushed): (&[f64], &mut Vec<Vector3<f64>>),
-    ) -> Result<(), ImpulseGradientError> {
-        pushed.clear();
-        pushed.resize(self.after.len(), Vector3::zeros());
-        let mut islands = std::mem::take(&mut self.islands);
-        divide((&self.rows, self.inverse.len()), (&mut islands, &mut self.spare));
-        for island in &mut islands {
-            let (unknowns, factor) = (&island.unknowns, &mut island.factor);
-            let n = unknowns.len();
-            // A symmetric matrix takes to zero only impulses without any effect.
-            let slides = self.is_coupled(unknowns);
-            let matrix = factor.start(n);
-            for (j, &column) in unknowns.iter().enumerate() {
-                let answer = self.response(column);
-                answer.apply(1.0, pushed);
-                let rows = if slides { &unknowns[..] } else { &unknowns[..=j] };
-                for (i, &row) in rows.iter().enumerate() {
-                    matrix[i * n + j] = self.rows[row].velocity(pushed);
-                }
-                answer.clear(pushed);
-                matrix[j * n + j] += diagonal[column];
-            }
-            factor.factorise(!slides);
-            if slides && factor.rank() < n && source.on_indeterminate == OnFailure::Stop {
-                self.check(source, step, (unknowns, factor))?;
-            }
-        }
-        self.islands = islands;
-        Ok(())
-    }
-
-    /// `M⁻¹` of a column.
-    fn response(&self, column: usize) -> Line {
-        response(&self.columns[column], &self.inverse, self.tree.as_ref())
-    }
-
-    /// Whether a pair slides whose load is among the unknowns, which ascend.
-    fn is_coupled(&self, unknowns: &[usize]) -> bool {
-        let slides = |p: &&LivePair| !matches!(p.friction, Friction::Stick);
-        let pairs = self.pairs.iter().filter(slides).map(|p| p.normal_unknown);
-        let spins = self.spins.iter().filter(|s| s.state.is_err()).map(|s| s.normal_unknown);
-        let ellipsoids = self.ellipsoids.iter().filter(|e| e.slides()).map(|e| e.normal_unknown);
-        pairs.chain(spins).chain(ellipsoids).any(|i| unknowns.binary_search(&i).is_ok())
-    }
-
-    /// Whether impulses without effect on the rows have none on the velocity.
-    fn check(
-        &self,
-        source: &Source<'_>,
-        step: usize,
-        (unknowns, factor): (&[usize], &Factor),
-    ) -> Result<(), ImpulseGradientError> {
-        for null in factor.null_vectors() {
-            let mut w = vec![Vector3::zeros(); self.after.len()];
-            let (mut parts, mut worst) = (0.0, (0.0, unknowns[0]));
-            for (&i, x) in unknowns.iter().zip(&null) {
-                self.columns[i].apply(*x, &mut w);
-                let part = x.abs() * self.columns[i].dot(&self.response(i)).sqrt();
-                parts += part;
-                if part > worst.0 {
-                    worst = (part, i);
-                }
-            }
-            let mut v = w.clone();
-            self.respond(&mut v);
-            let energy: f64 = v.iter().zip(&w).map(|(v, w)| v.dot(w)).sum();
-            let effect = energy.max(0.0).sqrt() / parts;
-            if effect > DETERMINED {
-                let scene = source.simulator.scene();
-                let name = |side: &LineSide| {
-                    let same = |i: &crate::impulse::system::Item| match side {
-                        LineSide::Fixed => i.inertia.is_none(),
-                        LineSide::Free { at, .. } => i.unknown == Some(*at),
-                        LineSide::Tree { .. } => i.link.is_some(),
-                    };
-                    let body = source.system.items.iter().position(same);
-                    body.map_or(String::new(), |b| scene.bodies[b].name.clone())
-                };
-                let normal = self.normals.iter().find(|n| n.unknown == worst.1);
-                let record = &source.trajectory.records[step];
-                let bodies = normal.map(|n| record.contacts[n.contact].bodies);
-                let [first, second] = match bodies {
-                    Some(b) => b.map(|b| scene.bodies[b].name.clone()),
-                    None => self.rows[worst.1].sides.each_ref().map(name),
-                };
-                let allowed = DETERMINED;
-                return Err(ImpulseGradientError::Indeterminate {
-                    step,
-                    first,
-                    second,
-                    effect,
-                    allowed,
-                });
-            }
-        }
-        Ok(())
     }
 
     /// `x ← A⁻ x`.
@@ -326,53 +211,6 @@ fn answer(tree: &TreeStep, w: &mut [Vector3<f64>]) {
     tree.factor.solve(&mut own);
     for (w, own) in w.iter_mut().zip(padded(&own)) {
         *w = own;
-    }
-}
-
-/// Unknowns of bodies that touch, in ascending order.
-///
-/// * `free`: how many free bodies there are; a tree comes after them.
-fn divide((rows, free): (&[Line], usize), (islands, spare): (&mut Vec<Island>, &mut Vec<Island>)) {
-    let place = |side: &LineSide| side.at().map(|at| (at / 2).min(free));
-    let mut next = || {
-        let mut island = spare.pop().unwrap_or_default();
-        island.unknowns.clear();
-        island
-    };
-    // One body on the ground: the most common.
-    let mut places = rows.iter().flat_map(|row| &row.sides).filter_map(place);
-    let first = places.next();
-    if places.all(|p| Some(p) == first) {
-        if !rows.is_empty() {
-            let mut island = next();
-            island.unknowns.extend(0..rows.len());
-            islands.push(island);
-        }
-        return;
-    }
-    let mut root: Vec<usize> = (0..=free).collect();
-    fn find(root: &[usize], mut i: usize) -> usize {
-        while root[i] != i {
-            i = root[i];
-        }
-        i
-    }
-    for row in rows {
-        if let [Some(a), Some(b)] = row.sides.each_ref().map(place) {
-            let (a, b) = (find(&root, a), find(&root, b));
-            root[a.max(b)] = a.min(b);
-        }
-    }
-    let mut roots: Vec<usize> = Vec::new();
-    for (i, row) in rows.iter().enumerate() {
-        let Some(body) = row.sides.iter().find_map(place) else { continue };
-        let own = find(&root, body);
-        let index = roots.iter().position(|r| *r == own).unwrap_or_else(|| {
-            roots.push(own);
-            islands.push(next());
-            islands.len() - 1
-        });
-        islands[index].unknowns.push(i);
     }
 }
 

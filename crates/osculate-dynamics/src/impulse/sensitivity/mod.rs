@@ -17,6 +17,7 @@
 //! its circle without slip counts as sticking. [`Linearisation::switches`] tells how near they are.
 
 mod adjoint;
+mod assembly;
 mod back;
 mod ball;
 mod carry;
@@ -30,6 +31,7 @@ mod jumps;
 mod line;
 mod linear;
 mod lines;
+mod normal_slopes;
 mod parameters;
 mod path;
 mod pull_places;

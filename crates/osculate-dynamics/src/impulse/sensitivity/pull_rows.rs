@@ -4,9 +4,8 @@ use super::adjoint::{StateBar, Sweep};
 use super::back::{Back, Field};
 use super::carry::AnchorBar;
 use super::linear::{Friction, LivePair, Place};
+use super::normal_slopes::slopes;
 use nalgebra::{Vector2, Vector3};
-use osculate_contact::impulse::normal::NormalRow;
-use osculate_math::Jet;
 
 impl Sweep<'_> {
     /// Derivative of `Λ·w_p(v)`: returns that by the point, adds those by the centres and by the columns of links.
@@ -58,7 +57,7 @@ impl Sweep<'_> {
                 middle += self.pull_velocity(back, (bodies, &p), &(n * factor), field, bars);
                 by_normal += back.relative(source, bodies, &p, field) * factor;
             }
-            let by_row = self.row(contact.point.gap, h);
+            let slopes = slopes(&source.settings.normal, contact.point.gap, h);
             let mut gap = 0.0;
             if let Some(approach) = normal.rebound {
                 let factor = -mu * source.parameters.restitution(bodies);
@@ -74,28 +73,17 @@ impl Sweep<'_> {
                     self.total.restitution[body] -= 0.5 * mu * approach;
                 }
             } else {
-                gap = -mu * by_row.bias.eps[0];
+                gap = -mu * slopes.bias_by_gap;
             }
             for (j, sum) in self.total.normal.iter_mut().enumerate() {
-                let bias = if normal.rebound.is_some() { 0.0 } else { by_row.bias.eps[1 + j] };
-                *sum -= mu * (bias + normal.impulse * by_row.softness.eps[1 + j]);
+                let bias = if normal.rebound.is_some() { 0.0 } else { slopes.bias[j] };
+                *sum -= mu * (bias + normal.impulse * slopes.softness[j]);
             }
-            // A spring's softness does not depend on the gap but by a branch.
-            gap -= mu * normal.impulse * by_row.softness.eps[0];
             let bar = &mut back.contacts[normal.contact];
             bar.middle += middle;
             bar.normal += by_normal;
             bar.gap += gap;
         }
-    }
-
-    /// The law of a row in jets of the gap and of its numbers.
-    fn row(&self, gap: f64, h: f64) -> NormalRow<Jet<6>> {
-        let source = self.source;
-        let x = &source.parameters.normal;
-        let seeded: [Jet<6>; 5] =
-            std::array::from_fn(|j| Jet::variable(x.get(j).copied().unwrap_or(0.0), 1 + j));
-        super::parameters::row(&seeded, &source.settings.normal, Jet::variable(gap, 0), h)
     }
 
     pub(super) fn pull_pairs(
