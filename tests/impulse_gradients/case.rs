@@ -181,7 +181,8 @@ impl Case {
                 continue;
             }
             // Without a radius there is no row of spin.
-            if path.ends_with("torsional_radius") && values[i] == 0.0 {
+            let radius = path.ends_with("torsional_radius") || path.ends_with("_patch_radius");
+            if radius && values[i] == 0.0 {
                 continue;
             }
             // Of wrenches, efforts and targets a few.

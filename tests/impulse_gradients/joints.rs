@@ -23,7 +23,7 @@ fn settings(anchor_beta: f64) -> ImpulseSettings {
 /// Without a row there is no derivative by the friction that would make one.
 const NO_FRICTION: &[&str] = &[".friction", ".stiction"];
 
-fn v(x: f64, y: f64, z: f64) -> Vector3<f64> {
+pub fn v(x: f64, y: f64, z: f64) -> Vector3<f64> {
     Vector3::new(x, y, z)
 }
 
@@ -31,25 +31,25 @@ fn pose(position: Vector3<f64>, turn: Vector3<f64>) -> Pose {
     Pose { position, rotation: so3::exp(&turn) }
 }
 
-fn at(x: f64, y: f64, z: f64) -> Pose {
+pub fn at(x: f64, y: f64, z: f64) -> Pose {
     pose(v(x, y, z), Vector3::zeros())
 }
 
-fn hinge(axis: Vector3<f64>) -> Joint {
+pub fn hinge(axis: Vector3<f64>) -> Joint {
     Joint::new(JointKind::Revolute { axis: axis.normalize() })
 }
 
-fn link(body: usize, parent: Option<usize>, joint: Joint, q: f64, rate: f64) -> LinkJoint {
+pub fn link(body: usize, parent: Option<usize>, joint: Joint, q: f64, rate: f64) -> LinkJoint {
     LinkJoint { body, parent, joint, position: Some(JointPosition::Scalar(q)), rates: vec![rate] }
 }
 
 /// A body that touches nothing, of an inertia without symmetry.
-fn inert(name: &str, mass: f64) -> Body {
+pub fn inert(name: &str, mass: f64) -> Body {
     let inertia = Matrix3::new(4.0, 0.3, -0.2, 0.3, 5.0, 0.1, -0.2, 0.1, 3.0) * (1e-3 * mass);
     Body::dynamic(name, MassProperties::new(mass, v(0.01, -0.005, 0.008), inertia).unwrap())
 }
 
-fn jointed(bodies: Vec<Body>, joints: Vec<LinkJoint>, closures: Vec<LoopClosure>) -> Scene {
+pub fn jointed(bodies: Vec<Body>, joints: Vec<LinkJoint>, closures: Vec<LoopClosure>) -> Scene {
     let articulation = Articulation::new(&bodies, joints, closures).unwrap();
     let gravity = v(0.2, -0.1, -GRAVITY);
     Scene::new(gravity, bodies).unwrap().with_articulation(articulation).unwrap()

@@ -10,3 +10,4 @@ mod case;
 mod joints;
 mod refusals;
 mod spin;
+mod torsion;

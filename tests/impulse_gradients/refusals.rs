@@ -5,7 +5,7 @@ use crate::case::{Case, cube, force, tight};
 use crate::common::impulse::{GRAVITY, ball, ground, scene};
 use nalgebra::Vector3;
 use osculate_dynamics::impulse::sensitivity::{ImpulseGradientError, Linearisation, SwitchKind};
-use osculate_dynamics::impulse::{FrictionMode, ImpulseSettings, Torsion};
+use osculate_dynamics::impulse::{FrictionMode, ImpulseSettings};
 use osculate_dynamics::{OnFailure, Wrench};
 
 #[test]
@@ -53,20 +53,9 @@ fn point_friction_under_a_spinning_box_is_refused_and_patch_friction_is_not() {
 fn counter_examples_and_sweeps_for_velocity_alone_have_no_derivative() {
     let bisection = ImpulseSettings { friction_mode: FrictionMode::Bisection, ..tight(0.0) };
     let sweeps = ImpulseSettings { velocity_sweeps: 3, ..tight(0.0) };
-    let surface = ImpulseSettings { torsion: Torsion::LimitSurface, ..tight(0.2) };
-    let ellipsoid = ImpulseSettings { torsion: Torsion::Ellipsoid, ..tight(0.0) };
-    for (settings, wanted, patch) in [
-        (bisection, "friction_mode", 0.0),
-        (sweeps, "velocity_sweeps", 0.0),
-        (surface, "torsion", 0.0),
-        (ellipsoid, "torsion", 0.0),
-        (tight(0.2), "torsional_patch_radius", 0.01),
-    ] {
+    for (settings, wanted) in [(bisection, "friction_mode"), (sweeps, "velocity_sweeps")] {
         let settings = ImpulseSettings { on_failure: OnFailure::Continue, sweeps: 50, ..settings };
-        let mut cube = cube();
-        cube.impulse.torsional_radius = 0.01;
-        cube.impulse.torsional_patch_radius = patch;
-        let scene = scene(vec![cube, ground(0.3)]);
+        let scene = scene(vec![cube(), ground(0.3)]);
         let case = Case::new("refused", scene, settings, (0.01, 2), Wrench::zero());
         match Linearisation::new(&case.simulator, &case.parameters, &case.run()).err() {
             Some(ImpulseGradientError::Unsupported { field, .. }) => assert_eq!(field, wanted),

@@ -19,8 +19,8 @@
 //! [`elliptic`](super::elliptic).
 //! Sources: Goyal, Ruina and Papadopoulos 1991, <https://doi.org/10.1016/0043-1648(91)90104-3>, for limit surfaces; integrals of Jacobi's kind derived here.
 
-use nalgebra::Vector3;
-use osculate_math::Scalar;
+use nalgebra::{Matrix3, Vector2, Vector3};
+use osculate_math::{Jet, Scalar};
 use std::f64::consts::{FRAC_PI_2, PI};
 
 /// Terms of the series: below [`SERIES_BELOW`] what is left out is under 10⁻¹⁷.
@@ -159,6 +159,38 @@ pub fn gradient<T: Scalar>(u: &Vector3<T>) -> Vector3<T> {
     Vector3::new(u.x * force, u.y * force, u.z * torque)
 }
 
+/// `∇²D/c` of the unit disk at the slip `u`: how friction turns with the slip. Its null vector is `u`.
+pub fn hessian(u: &Vector3<f64>) -> Matrix3<f64> {
+    let seeded = Vector3::from_fn(|i, _| Jet::<3>::variable(u[i], i));
+    let g = gradient(&seeded);
+    Matrix3::from_fn(|i, j| g[i].eps[j])
+}
+
+/// The unit slip whose friction is parallel to `load`, and `‖load‖` over that friction: by how much the surface must grow to pass
+/// through `load`.
+///
+/// The angle of slip turns monotonically with that of friction: the surface is convex.
+pub fn ray(load: &Vector3<f64>) -> (Vector3<f64>, f64) {
+    let slide = load.x.hypot(load.y);
+    let spin = load.z.abs();
+    let at = |angle: f64| {
+        let g = gradient(&Vector3::new(angle.sin(), 0.0, angle.cos()));
+        (g, g.x * spin - g.z * slide)
+    };
+    let (mut low, mut high) = (0.0, FRAC_PI_2);
+    while high - low > 2.0 * f64::EPSILON {
+        let middle = 0.5 * (low + high);
+        if at(middle).1 < 0.0 { low = middle } else { high = middle }
+    }
+    let angle = 0.5 * (low + high);
+    let (g, _) = at(angle);
+    let along = if slide > 0.0 { load.xy() / slide } else { Vector2::zeros() };
+    let sine = if slide > 0.0 { angle.sin() } else { 0.0 };
+    let cosine = if spin > 0.0 { angle.cos() } else { 0.0 };
+    let direction = Vector3::new(along.x * sine, along.y * sine, load.z.signum() * cosine);
+    (direction, slide.hypot(spin) / g.x.hypot(g.z))
+}
+
 /// The largest force of the unit disk beside a torque \[–\]: what spin leaves to sliding.
 ///
 /// * `torque`: part of `c R`; from 2/3 on, pure spin, there is none.
@@ -280,6 +312,25 @@ mod tests {
         }
         assert!(force_beside(2.0 / 3.0) <= 1e-7 && force_beside(1.0) <= 1e-15);
         assert!((force_beside(0.0) - 1.0).abs() <= 1e-15);
+    }
+
+    #[test]
+    fn hessian_is_symmetric_and_has_the_slip_as_null_vector() {
+        for u in [[0.3, 0.4, 1.0], [0.7, -0.2, 0.5], [0.0, 0.0, -1.0], [0.6, 0.8, 0.0]] {
+            let u = Vector3::from(u);
+            let h = hessian(&u);
+            assert!((h - h.transpose()).norm() <= 1e-13 * h.norm(), "{u}");
+            assert!((h * u).norm() <= 1e-13 * h.norm(), "{u}");
+        }
+    }
+
+    #[test]
+    fn ray_ends_where_friction_of_its_slip_is() {
+        for u in [[0.3, 0.4, 1.0], [0.7, -0.2, -0.5], [0.0, 0.0, -1.0], [0.6, 0.8, 0.0]] {
+            let u = Vector3::from(u).normalize();
+            let (direction, size) = ray(&(gradient(&u) * 1.7));
+            assert!((direction - u).norm() <= 1e-12 && (size - 1.7).abs() <= 1e-13, "{u}: {size}");
+        }
     }
 
     #[test]

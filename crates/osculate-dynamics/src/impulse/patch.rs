@@ -15,7 +15,6 @@ use super::build::{Builder, Touch};
 use super::memory::clamped;
 use super::row::Velocities;
 use super::rows::{FrictionPair, Group, Rows};
-use super::settings::Torsion;
 use super::solve::{velocity, world};
 use super::system::System;
 use nalgebra::{Vector2, Vector3};
@@ -100,8 +99,7 @@ impl Patches {
             let start = rows.pairs.len();
             let bodies = touches[members[0]].bodies;
             let gap = members.iter().map(|&i| touches[i].point.gap).fold(f64::INFINITY, f64::min);
-            let together = builder.settings.torsion != Torsion::Linear
-                && builder.system.spin_radius(bodies, gap) > 0.0;
+            let together = builder.system.is_together(builder.settings, bodies, gap);
             let places = footprint(builder, touches, &members, &surfaces, together);
             let friction = builder.system.friction(bodies, builder.settings);
             let share = friction / places.len().max(1) as f64;

@@ -1,7 +1,7 @@
 //! Bodies as the stepper sees them.
 
 use super::body::{Inertia, RigidState};
-use super::settings::ImpulseSettings;
+use super::settings::{ImpulseSettings, Torsion};
 use crate::{BodyKind, ImpulseSurface, Parameters, Scene, SceneError};
 use nalgebra::{Matrix3, Vector3};
 use osculate_contact::impulse::Condim;
@@ -185,6 +185,16 @@ impl System {
     pub(crate) fn spin_radius(&self, bodies: [usize; 2], gap: f64) -> f64 {
         let patch = bodies.map(|i| self.items[i].surface.torsional_patch_radius);
         effective_radius(self.torsional_radius(bodies), patch[0].max(patch[1]), gap)
+    }
+
+    /// Whether sliding and spin of a region are on one surface, at the least of its gaps \[m\]: then they act in its middle.
+    pub(crate) fn is_together(
+        &self,
+        settings: &ImpulseSettings,
+        bodies: [usize; 2],
+        gap: f64,
+    ) -> bool {
+        settings.torsion != Torsion::Linear && self.spin_radius(bodies, gap) > 0.0
     }
 
     /// Friction rows of a pair and its coefficients of spin and rolling \[m\]: the larger of each.

@@ -62,37 +62,6 @@ fn friction<T: Scalar>(u: &Vector3<T>, budget: T, radius: T) -> Vector3<T> {
     Vector3::new(g.x * budget, g.y * budget, g.z * budget * radius)
 }
 
-/// `∇²D` of the unit disk at the unit slip `u`.
-fn curvature(u: &Vector3<f64>) -> Matrix3<f64> {
-    let seeded = Vector3::from_fn(|i, _| Jet::<3>::variable(u[i], i));
-    let g = limit_surface::gradient(&seeded);
-    Matrix3::from_fn(|i, j| g[i].eps[j])
-}
-
-/// The slip direction \[unit disk\] whose friction is parallel to `load`, and `‖load‖` over that friction.
-///
-/// The angle of slip turns monotonically with that of friction: the surface is convex.
-fn ray(load: &Vector3<f64>) -> (Vector3<f64>, f64) {
-    let slide = load.x.hypot(load.y);
-    let spin = load.z.abs();
-    let at = |angle: f64| {
-        let g = limit_surface::gradient(&Vector3::new(angle.sin(), 0.0, angle.cos()));
-        (g, g.x * spin - g.z * slide)
-    };
-    let (mut low, mut high) = (0.0, std::f64::consts::FRAC_PI_2);
-    while high - low > 2.0 * f64::EPSILON {
-        let middle = 0.5 * (low + high);
-        if at(middle).1 < 0.0 { low = middle } else { high = middle }
-    }
-    let angle = 0.5 * (low + high);
-    let (g, _) = at(angle);
-    let along = if slide > 0.0 { load.xy() / slide } else { nalgebra::Vector2::zeros() };
-    let sine = if slide > 0.0 { angle.sin() } else { 0.0 };
-    let cosine = if spin > 0.0 { angle.cos() } else { 0.0 };
-    let direction = Vector3::new(along.x * sine, along.y * sine, load.z.signum() * cosine);
-    (direction, slide.hypot(spin) / g.x.hypot(g.z))
-}
-
 /// A patch in units of its budget and radius: `r = c (1, 1, R) r̃`, `ũ = (1, 1, R) u`.
 struct Unit {
     block: Matrix3<f64>,
@@ -144,7 +113,7 @@ impl Unit {
             if relative <= ROUNDING || (stalled > 1 && relative <= 1e3 * ROUNDING) {
                 return Ok((u, steps));
             }
-            let jacobian = Matrix3::identity() + self.block * curvature(&u);
+            let jacobian = Matrix3::identity() + self.block * limit_surface::hessian(&u);
             let Some(newton) = jacobian.lu().solve(&residual) else { break };
             let start = self.energy(&u);
             let slope = (self.inverse * residual).dot(&newton);
@@ -191,7 +160,7 @@ impl DiskPatch {
         let unit = Unit::new(self)?;
         let shape = Vector3::new(self.budget, self.budget, self.budget * self.radius);
         let load = unit.inverse * unit.velocity;
-        let (direction, ratio) = ray(&load);
+        let (direction, ratio) = limit_surface::ray(&load);
         if load.norm() <= 0.0 || ratio <= 1.0 {
             let impulse = -load.component_mul(&shape);
             return Ok(solution(impulse, Vector3::zeros(), Regime::Stick, 0));

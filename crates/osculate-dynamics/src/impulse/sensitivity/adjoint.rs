@@ -64,6 +64,7 @@ pub(super) struct Total {
     pub(super) friction: Vec<([usize; 2], f64)>,
     pub(super) restitution: Vec<f64>,
     pub(super) torsional_radius: Vec<f64>,
+    pub(super) torsional_patch_radius: Vec<f64>,
     pub(super) spin_friction: Vec<f64>,
     pub(super) rolling_friction: Vec<f64>,
     pub(super) normal: Vec<f64>,
@@ -82,6 +83,7 @@ impl Total {
             friction: Vec::new(),
             restitution: vec![0.0; bodies],
             torsional_radius: vec![0.0; bodies],
+            torsional_patch_radius: vec![0.0; bodies],
             spin_friction: vec![0.0; bodies],
             rolling_friction: vec![0.0; bodies],
             normal: vec![0.0; normal],
@@ -256,6 +258,7 @@ impl<'a> Sweep<'a> {
         let mut anchors = std::mem::take(&mut self.anchors);
         anchors.resize(record.anchors.len(), AnchorBar::default());
         self.pull_pairs(&mut back, &mut anchors, &mut bars);
+        self.pull_torsions(&mut back, &mut anchors, &mut bars);
         self.pull_anchors(&mut back, &anchors, &mut bars);
         if let (Some(sweep), Some(tree)) = (&mut self.tree, &linear.tree) {
             let psi = flat_of(&back.psi[tree.at..], tree.after.len());
@@ -337,6 +340,9 @@ impl<'a> Sweep<'a> {
             spin.line.apply(spin.impulse, impulses);
         }
         for live in &back.linear.ellipsoids {
+            live.apply(impulses);
+        }
+        for live in &back.linear.torsions {
             live.apply(impulses);
         }
         changes.clone_from(impulses);

@@ -111,7 +111,9 @@ impl StepLinear {
         let pairs = self.pairs.iter().filter(slides).map(|p| p.normal_unknown);
         let spins = self.spins.iter().filter(|s| s.state.is_err()).map(|s| s.normal_unknown);
         let ellipsoids = self.ellipsoids.iter().filter(|e| e.slides()).map(|e| e.normal_unknown);
-        pairs.chain(spins).chain(ellipsoids).any(|i| unknowns.binary_search(&i).is_ok())
+        let torsions = self.torsions.iter().filter(|t| t.slides()).map(|t| t.normal_unknown);
+        let mut all = pairs.chain(spins).chain(ellipsoids).chain(torsions);
+        all.any(|i| unknowns.binary_search(&i).is_ok())
     }
 
     /// Whether impulses without effect on the rows have none on the velocity.

@@ -51,15 +51,24 @@ pub(super) fn length(system: &System, bodies: [usize; 2]) -> f64 {
     a.min(b)
 }
 
+/// Where contacts act.
+fn middles<T: Scalar>(points: &[ContactPoint<T>]) -> impl Iterator<Item = Vector3<T>> {
+    points.iter().map(|p| (p.point_a + p.point_b).map(|x| x * 0.5))
+}
+
+/// The middle of a region, where friction acts that slides and spins on one surface.
+pub(super) fn middle<T: Scalar>(points: &[ContactPoint<T>]) -> Vector3<T> {
+    let sum = middles(points).fold(Vector3::zeros(), |sum: Vector3<T>, x| sum + x);
+    sum.map(|x| x / points.len() as f64)
+}
+
 /// Where the anchor `index` of a region stands.
 pub(super) fn position<T: Scalar>(
     points: &[ContactPoint<T>],
     index: usize,
-    length: f64,
-    footprint: IsotropicFootprint,
+    (length, footprint): (f64, IsotropicFootprint),
 ) -> Vector3<T> {
-    let middles: Vec<Vector3<T>> =
-        points.iter().map(|p| (p.point_a + p.point_b).map(|x| x * 0.5)).collect();
+    let middles: Vec<Vector3<T>> = middles(points).collect();
     let found = anchors(&middles, &points[0].normal, length, footprint);
     found.and_then(|a| a.points().get(index).copied()).unwrap_or(middles[0])
 }

@@ -88,8 +88,19 @@ impl StepLinear {
                 parts: 1.0,
                 displacement: Vector3::zeros(),
             };
-            self.push(lines, candidate, &group, diagonal);
-            self.push_spin(lines, (c, index), &c.angular, (&group, first), diagonal);
+            let region = Region {
+                group,
+                contact: index,
+                nearest: index,
+                radius: lines.system.spin_radius(c.bodies, c.point.gap),
+                spin: &c.angular,
+            };
+            if lines.system.is_together(lines.settings, c.bodies, c.point.gap) {
+                self.push_torsion(lines, &candidate, &region, diagonal);
+                continue;
+            }
+            self.push(lines, candidate, &region.group, diagonal);
+            self.push_spin(lines, (c, &region), first, diagonal);
         }
     }
 
@@ -116,11 +127,19 @@ impl StepLinear {
                 parts: if a.partner.is_some() { 2.0 } else { 1.0 },
                 displacement: a.displacement,
             };
-            self.push(lines, candidate, &group, diagonal);
+            let nearest = nearest(record, a.contacts[0]..a.contacts[1]);
+            let gap = record.contacts[nearest].point.gap;
+            let radius = lines.system.spin_radius(a.bodies, gap);
+            let (contact, spin) = (a.contacts[0], &a.spin);
+            let region = Region { group, contact, nearest, radius, spin };
+            if lines.system.is_together(lines.settings, a.bodies, gap) {
+                self.push_torsion(lines, &candidate, &region, diagonal);
+                continue;
+            }
+            self.push(lines, candidate, &region.group, diagonal);
             // The last anchor of a region.
             if a.partner.is_none_or(|p| p < index) {
-                let contact = (&record.contacts[a.contacts[0]], a.contacts[0]);
-                self.push_spin(lines, contact, &a.spin, (&group, first), diagonal);
+                self.push_spin(lines, (&record.contacts[contact], &region), first, diagonal);
                 first = self.pairs.len();
             }
         }
@@ -196,13 +215,12 @@ impl StepLinear {
     fn push_spin(
         &mut self,
         lines: &Lines<'_>,
-        (contact, index): (&ContactImpulse, usize),
-        spin: &Vector3<f64>,
-        (group, first): (&Range<usize>, usize),
+        (contact, region): (&ContactImpulse, &Region<'_>),
+        first: usize,
         diagonal: &mut Vec<f64>,
     ) {
         let (bodies, n) = (contact.bodies, &contact.point.normal);
-        let radius = lines.system.torsional_radius(bodies);
+        let (radius, group) = (region.radius, &region.group);
         let pairs = &self.pairs[first..];
         let slides = |p: &&LivePair| !matches!(p.friction, Friction::Stick);
         // Where all slides, nothing of the budget is left, however it changes.
@@ -212,7 +230,7 @@ impl StepLinear {
         let friction = lines.system.friction(bodies, lines.settings);
         let load: f64 = self.normals[group.clone()].iter().map(|n| n.impulse).sum();
         let budget = friction * load - pairs.iter().map(|p| p.impulse.norm()).sum::<f64>();
-        let impulse = n.dot(spin);
+        let impulse = n.dot(region.spin);
         let (line, drift) = lines.angular(bodies, n);
         let aim = || impulse - (line.velocity(&self.after) + drift) / lines.mobility(&line);
         let part = 1.0 - pairs.iter().filter(slides).map(|p| p.parts.recip()).sum::<f64>();
@@ -237,10 +255,11 @@ impl StepLinear {
         let by_friction = load * part;
         self.spins.push(LiveSpin {
             bodies,
-            contact: index,
+            contact: region.contact,
             line,
             impulse,
             state,
+            nearest: region.nearest,
             radius,
             budget,
             normal_unknown: self.normals[group.start].unknown,
@@ -261,15 +280,36 @@ fn sliding(impulse: &Vector2<f64>, radius: f64, slip: &Vector2<f64>) -> Friction
 }
 
 /// A friction pair before its state is known.
-struct Candidate {
-    place: Place,
-    bodies: [usize; 2],
-    point: Vector3<f64>,
-    normal: Vector3<f64>,
+pub(super) struct Candidate {
+    pub(super) place: Place,
+    pub(super) bodies: [usize; 2],
+    pub(super) point: Vector3<f64>,
+    pub(super) normal: Vector3<f64>,
     /// World \[N s\].
-    impulse: Vector3<f64>,
+    pub(super) impulse: Vector3<f64>,
     /// As recorded.
     regime: Regime,
     parts: f64,
-    displacement: Vector3<f64>,
+    pub(super) displacement: Vector3<f64>,
+}
+
+/// Contacts that share friction.
+pub(super) struct Region<'a> {
+    /// Their loaded normals.
+    pub(super) group: Range<usize>,
+    /// The contact whose normal spin has.
+    contact: usize,
+    /// The one that overlaps most.
+    pub(super) nearest: usize,
+    /// Of spin friction \[m\].
+    pub(super) radius: f64,
+    /// Spin impulse \[N m s\], world.
+    pub(super) spin: &'a Vector3<f64>,
+}
+
+/// The contact with the smallest gap, the first at a tie.
+pub(super) fn nearest(record: &StepRecord, contacts: Range<usize>) -> usize {
+    let first = contacts.start;
+    let gap = |i: usize| record.contacts[i].point.gap;
+    contacts.fold(first, |best, i| if gap(i) < gap(best) { i } else { best })
 }

@@ -38,6 +38,7 @@ impl Sweep<'_> {
             ImpulsePlace::Scene(_, place) => self.at(place, &friction, &overrides),
             ImpulsePlace::Restitution(b) => self.total.restitution[b],
             ImpulsePlace::TorsionalRadius(b) => self.total.torsional_radius[b],
+            ImpulsePlace::TorsionalPatchRadius(b) => self.total.torsional_patch_radius[b],
             ImpulsePlace::SpinFriction(b) => self.total.spin_friction[b],
             ImpulsePlace::RollingFriction(b) => self.total.rolling_friction[b],
             ImpulsePlace::Normal(j) => self.total.normal[j],

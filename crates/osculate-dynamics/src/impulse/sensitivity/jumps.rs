@@ -60,19 +60,23 @@ impl Linearisation<'_> {
         let source = &self.source;
         let (linear, record) = (&self.steps[step], &source.trajectory.records[step]);
         let h = source.simulator.durations()[step];
-        for pair in &linear.pairs {
-            let (Place::Anchor(i), Friction::Slide { .. }) = (pair.place, pair.friction) else {
-                continue;
-            };
+        let pairs = linear.pairs.iter().filter(|p| matches!(p.friction, Friction::Slide { .. }));
+        let pairs = pairs.map(|p| (p.place, p.bodies, &p.point));
+        let patches = linear.torsions.iter().filter(|t| t.slides());
+        for (place, bodies, point) in pairs.chain(patches.map(|t| (t.place, t.bodies, &t.point))) {
+            let Place::Anchor(i) = place else { continue };
             let anchor = &record.anchors[i];
-            let slip = self.relative_at(step, (pair.bodies, &pair.point), When::End);
+            if anchor.impulse.norm() <= 0.0 {
+                continue;
+            }
+            let slip = self.relative_at(step, (bodies, point), When::End);
             let against = -slip.dot(&anchor.impulse) / anchor.impulse.norm();
-            let slow = slow_slip(carry::length(&source.system, pair.bodies), h);
+            let slow = slow_slip(carry::length(&source.system, bodies), h);
             see(ImpulseSwitch {
                 kind: SwitchKind::Releasing,
                 distance: (against - slow).abs() / fastest,
                 step: step + 1,
-                bodies: pair.bodies,
+                bodies,
                 contact: i,
                 anchor: true,
                 joint: None,

@@ -11,14 +11,15 @@
 //! ```
 //!
 //! `A` is symmetric where nothing slides. Bodies that do not touch, directly or through others, have matrices of their own, see
-//! [`super::assembly`]. Spin and rolling on one ellipsoid are in [`super::ellipsoid`], the rows of joints in [`super::tree`]; to a
-//! tree `M` is `Ĥ`.
+//! [`super::assembly`]. Spin and rolling on one ellipsoid are in [`super::ellipsoid`], patches that slide and spin on one surface in
+//! [`super::torsion`], the rows of joints in [`super::tree`]; to a tree `M` is `Ĥ`.
 
 use super::assembly::Island;
 use super::ellipsoid::LiveEllipsoid;
 use super::factor::{Factor, with_buffer};
 use super::line::{Line, LineSide};
 use super::source::Source;
+use super::torsion::LiveTorsion;
 use super::tree::TreeStep;
 use crate::impulse::body::RigidState;
 use crate::impulse::tree::{flat_of, padded};
@@ -56,6 +57,16 @@ pub(super) enum Place {
     Anchor(usize),
 }
 
+impl Place {
+    /// Its index, and whether it is that of an anchor.
+    pub(super) fn index(self) -> (usize, bool) {
+        match self {
+            Self::Contact(i) => (i, false),
+            Self::Anchor(i) => (i, true),
+        }
+    }
+}
+
 /// A pair of friction rows that has a load.
 #[derive(Clone, Debug)]
 pub(super) struct LivePair {
@@ -91,6 +102,8 @@ pub(super) struct LiveSpin {
     pub(super) impulse: f64,
     /// Its unknown where it is held, else the sign of `τ`.
     pub(super) state: Result<usize, f64>,
+    /// The contact whose gap the radius has.
+    pub(super) nearest: usize,
     /// `r` \[m\] and what it multiplies, `μ N − Σ‖r_T‖` \[N s\].
     pub(super) radius: f64,
     pub(super) budget: f64,
@@ -107,6 +120,7 @@ pub(super) struct StepLinear {
     pub(super) pairs: Vec<LivePair>,
     pub(super) spins: Vec<LiveSpin>,
     pub(super) ellipsoids: Vec<LiveEllipsoid>,
+    pub(super) torsions: Vec<LiveTorsion>,
     pub(super) tree: Option<TreeStep>,
     /// Row and column of each unknown.
     pub(super) rows: Vec<Line>,
@@ -129,6 +143,7 @@ impl StepLinear {
         self.pairs.clear();
         self.spins.clear();
         self.ellipsoids.clear();
+        self.torsions.clear();
         self.rows.clear();
         self.columns.clear();
         self.spare.append(&mut self.islands);

@@ -41,6 +41,7 @@ mod stretch;
 mod switches;
 mod tangent;
 mod tangent_solve;
+mod torsion;
 mod tree;
 
 pub use error::ImpulseGradientError;

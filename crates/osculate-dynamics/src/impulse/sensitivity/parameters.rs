@@ -9,6 +9,7 @@ use crate::impulse::simulate::{ImpulseRunError, ImpulseSimulator, ImpulseTraject
 use crate::layout::Place;
 use crate::{Layout, Parameters, Scene};
 use osculate_contact::impulse::normal::{NormalRow, Rigid, SpringDamper};
+use osculate_contact::impulse::torsion::effective_radius;
 use osculate_math::Scalar;
 
 /// Every number of a scene solved with impulses.
@@ -20,6 +21,8 @@ pub struct ImpulseParameters<T = f64> {
     pub restitution: Vec<T>,
     /// Radius of spin friction of each body \[m\].
     pub torsional_radius: Vec<T>,
+    /// Radius of each body \[m\] that makes that of spin friction grow with the overlap.
+    pub torsional_patch_radius: Vec<T>,
     /// Coefficient of spin of each body \[m\]; it acts with `condim` 4 and 6.
     pub spin_friction: Vec<T>,
     /// Coefficient of rolling of each body \[m\]; it acts with `condim` 6.
@@ -55,6 +58,10 @@ impl ImpulseParameters {
             scene,
             restitution: bodies.iter().map(|b| b.impulse.restitution).collect(),
             torsional_radius: bodies.iter().map(|b| b.impulse.torsional_radius).collect(),
+            torsional_patch_radius: bodies
+                .iter()
+                .map(|b| b.impulse.torsional_patch_radius)
+                .collect(),
             spin_friction: bodies.iter().map(|b| b.impulse.spin_friction).collect(),
             rolling_friction: bodies.iter().map(|b| b.impulse.rolling_friction).collect(),
             normal,
@@ -70,6 +77,7 @@ impl ImpulseParameters {
             scene: self.scene.lift(),
             restitution: all(&self.restitution),
             torsional_radius: all(&self.torsional_radius),
+            torsional_patch_radius: all(&self.torsional_patch_radius),
             spin_friction: all(&self.spin_friction),
             rolling_friction: all(&self.rolling_friction),
             normal: all(&self.normal),
@@ -101,6 +109,7 @@ impl ImpulseParameters {
         for (i, body) in scene.bodies.iter_mut().enumerate() {
             body.impulse.restitution = self.restitution[i];
             body.impulse.torsional_radius = self.torsional_radius[i];
+            body.impulse.torsional_patch_radius = self.torsional_patch_radius[i];
             body.impulse.spin_friction = self.spin_friction[i];
             body.impulse.rolling_friction = self.rolling_friction[i];
         }
@@ -141,9 +150,11 @@ impl<T: Scalar> ImpulseParameters<T> {
         if of[b] > of[a] { b } else { a }
     }
 
-    /// Radius of spin friction of a pair of bodies \[m\]: the larger, the first at a tie.
-    pub(super) fn torsional_radius(&self, bodies: [usize; 2]) -> T {
-        self.torsional_radius[self.larger(&self.torsional_radius, bodies)]
+    /// Radius of spin friction of a pair of bodies at a gap \[m\]: of the larger of their numbers, the first at a tie.
+    pub(super) fn spin_radius(&self, bodies: [usize; 2], gap: T) -> T {
+        let (radii, patches) = (&self.torsional_radius, &self.torsional_patch_radius);
+        let [least, patch] = [radii, patches].map(|of| of[self.larger(of, bodies)]);
+        effective_radius(least, patch, gap)
     }
 
     /// Coefficient of spin of a pair of bodies \[m\], likewise.
@@ -220,6 +231,7 @@ pub(super) enum ImpulsePlace {
     Scene(usize, Place),
     Restitution(usize),
     TorsionalRadius(usize),
+    TorsionalPatchRadius(usize),
     SpinFriction(usize),
     RollingFriction(usize),
     Normal(usize),
@@ -277,6 +289,10 @@ impl ImpulseLayout {
             push(format!("{}.restitution", body.name), "", ImpulsePlace::Restitution(b));
             let path = format!("{}.torsional_radius", body.name);
             push(path, "m", ImpulsePlace::TorsionalRadius(b));
+            if parameters.torsional_patch_radius.iter().any(|r| *r > 0.0) {
+                let path = format!("{}.torsional_patch_radius", body.name);
+                push(path, "m", ImpulsePlace::TorsionalPatchRadius(b));
+            }
             if simulator.scene().bodies.iter().any(|b| ellipsoid::has(b.impulse.condim)) {
                 let path = format!("{}.spin_friction", body.name);
                 push(path, "m", ImpulsePlace::SpinFriction(b));
@@ -324,6 +340,7 @@ impl ImpulseLayout {
             ImpulsePlace::Scene(i, _) => base[i],
             ImpulsePlace::Restitution(b) => parameters.restitution[b],
             ImpulsePlace::TorsionalRadius(b) => parameters.torsional_radius[b],
+            ImpulsePlace::TorsionalPatchRadius(b) => parameters.torsional_patch_radius[b],
             ImpulsePlace::SpinFriction(b) => parameters.spin_friction[b],
             ImpulsePlace::RollingFriction(b) => parameters.rolling_friction[b],
             ImpulsePlace::Normal(j) => parameters.normal[j],
@@ -339,6 +356,7 @@ impl ImpulseLayout {
             ImpulsePlace::Scene(i, _) => self.base.add(&mut parameters.scene, i, x),
             ImpulsePlace::Restitution(b) => parameters.restitution[b] += x,
             ImpulsePlace::TorsionalRadius(b) => parameters.torsional_radius[b] += x,
+            ImpulsePlace::TorsionalPatchRadius(b) => parameters.torsional_patch_radius[b] += x,
             ImpulsePlace::SpinFriction(b) => parameters.spin_friction[b] += x,
             ImpulsePlace::RollingFriction(b) => parameters.rolling_friction[b] += x,
             ImpulsePlace::Normal(j) => parameters.normal[j] += x,

@@ -96,6 +96,13 @@ impl Sweep<'_> {
             let [from, to] = anchor.contacts;
             let count = 1 + usize::from(anchor.partner.is_some());
             let own = &bars[i..i + count];
+            if source.together(back.record, anchor) {
+                let share = own[0].position / (to - from) as f64;
+                back.contacts[from..to].iter_mut().for_each(|c| c.middle += share);
+                back.contacts[from].normal += own[0].normal;
+                i += 1;
+                continue;
+            }
             let length = carry::length(&source.system, anchor.bodies);
             let points: Vec<Vector3<f64>> = back.record.contacts[from..to]
                 .iter()

@@ -170,9 +170,7 @@ impl Sweep<'_> {
                 }
                 Err(sign) => {
                     let by = sign * spin.line.velocity(&back.psi);
-                    let parameters = source.parameters;
-                    let larger = parameters.larger(&parameters.torsional_radius, spin.bodies);
-                    self.total.torsional_radius[larger] += by * spin.budget;
+                    self.add_radius(back, (spin.bodies, spin.nearest), by * spin.budget);
                     self.add_friction(spin.bodies, by * spin.radius * spin.by_friction);
                 }
             }

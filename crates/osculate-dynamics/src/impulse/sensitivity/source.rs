@@ -1,12 +1,14 @@
 //! What steps are linearised from: the simulation, its numbers and its trajectory, step by step.
 
+use super::collect::nearest;
 use super::error::ImpulseGradientError;
 use super::linear::StepLinear;
 use super::lines::Lines;
 use super::parameters::ImpulseParameters;
 use crate::Wrench;
 use crate::impulse::joints;
-use crate::impulse::settings::{FrictionMode, ImpulseSettings, Torsion};
+use crate::impulse::record::{AnchorImpulse, StepRecord};
+use crate::impulse::settings::{FrictionMode, ImpulseSettings};
 use crate::impulse::simulate::{ImpulseRunError, ImpulseSimulator, ImpulseTrajectory};
 use crate::impulse::system::System;
 use crate::impulse::tree::{JointedBodies, Trees, padded};
@@ -32,31 +34,6 @@ pub(super) struct Scratch {
     diagonal: Vec<f64>,
     place: Vec<usize>,
     pushed: Vec<Vector3<f64>>,
-}
-
-/// Refuses spin friction but that of the linear budget with a radius that does not change.
-fn refuse_torsion(
-    simulator: &ImpulseSimulator,
-    parameters: &ImpulseParameters,
-    settings: &ImpulseSettings,
-) -> Result<(), ImpulseGradientError> {
-    let patch = simulator.scene().bodies.iter().map(|b| b.impulse.torsional_patch_radius);
-    if let Some(found) = patch.into_iter().find(|r| *r > 0.0) {
-        return Err(ImpulseGradientError::Unsupported {
-            field: "torsional_patch_radius",
-            found: found.to_string(),
-            allowed: "0: a radius that grows with the overlap is not differentiated",
-        });
-    }
-    let spins = parameters.torsional_radius.iter().any(|r| *r > 0.0);
-    if spins && settings.torsion != Torsion::Linear {
-        return Err(ImpulseGradientError::Unsupported {
-            field: "torsion",
-            found: format!("{:?}", settings.torsion),
-            allowed: "linear: spin on one surface with sliding is not differentiated",
-        });
-    }
-    Ok(())
 }
 
 impl<'a> Source<'a> {
@@ -92,7 +69,6 @@ impl<'a> Source<'a> {
             let bodies = trajectory.bodies();
             return Err(ImpulseGradientError::Trajectory { found, bodies, expected });
         }
-        refuse_torsion(simulator, parameters, &settings)?;
         Ok(Self::new(simulator, parameters, trajectory, on_indeterminate)?)
     }
 
@@ -108,6 +84,7 @@ impl<'a> Source<'a> {
         for (i, item) in system.items.iter_mut().enumerate() {
             item.surface.restitution = parameters.restitution[i];
             item.surface.torsional_radius = parameters.torsional_radius[i];
+            item.surface.torsional_patch_radius = parameters.torsional_patch_radius[i];
             item.surface.spin_friction = parameters.spin_friction[i];
             item.surface.rolling_friction = parameters.rolling_friction[i];
         }
@@ -143,6 +120,14 @@ impl<'a> Source<'a> {
     /// What is given for joints by step.
     pub(super) fn given(&self) -> Option<&ArticulationParameters> {
         self.parameters.scene.articulation.as_ref()
+    }
+
+    /// Whether the friction of an anchor slides and spins on one surface.
+    pub(super) fn together(&self, record: &StepRecord, anchor: &AnchorImpulse) -> bool {
+        let [from, to] = anchor.contacts;
+        let nearest = nearest(record, from..to);
+        let gap = record.contacts[nearest].point.gap;
+        self.system.is_together(&self.settings, anchor.bodies, gap)
     }
 
     /// Wrenches of a step, one a dynamic body, or none.

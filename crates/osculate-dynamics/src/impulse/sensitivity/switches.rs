@@ -1,7 +1,7 @@
 //! How near a trajectory is to a change of the state of a contact.
 
 use super::Linearisation;
-use super::linear::{Friction, LivePair, Place};
+use super::linear::{Friction, LivePair};
 use super::lines::Lines;
 use super::tree::{RowState, TreeStep, of_link};
 use crate::articulated::immediate::RowSource;
@@ -115,10 +115,7 @@ impl Linearisation<'_> {
                 Friction::Slide { .. } => SwitchKind::Sticking,
                 Friction::Empty { .. } => continue,
             };
-            let (index, anchor) = match pair.place {
-                Place::Contact(i) => (i, false),
-                Place::Anchor(i) => (i, true),
-            };
+            let (index, anchor) = pair.place.index();
             see(ImpulseSwitch {
                 kind,
                 distance: self.margin(step, pair).abs(),
@@ -132,6 +129,13 @@ impl Linearisation<'_> {
         for live in &linear.ellipsoids {
             let kind = if live.slides() { SwitchKind::Sticking } else { SwitchKind::Slipping };
             see(contact(kind, live.contact, live.margin));
+        }
+        for live in &linear.torsions {
+            let kind = if live.slides() { SwitchKind::Sticking } else { SwitchKind::Slipping };
+            let (index, anchor) = live.place.index();
+            let bodies = live.bodies;
+            let distance = live.margin.abs();
+            see(ImpulseSwitch { anchor, bodies, ..contact(kind, index, distance) });
         }
         if let Some(tree) = &linear.tree {
             self.switches_of_joints(step, tree, see);

@@ -126,10 +126,14 @@ impl<const M: usize> Pass<'_, M> {
         let place = |(i, a): (usize, &crate::impulse::AnchorImpulse)| {
             let [from, to] = a.contacts;
             let first = record.anchors.iter().position(|b| b.contacts == a.contacts);
-            let length = carry::length(&source.system, a.bodies);
-            let footprint = source.settings.footprint;
-            let position =
-                carry::position(&points[from..to], i - first.unwrap_or(i), length, footprint);
+            let position = match source.together(record, a) {
+                true => carry::middle(&points[from..to]),
+                false => {
+                    let length = carry::length(&source.system, a.bodies);
+                    let footprint = (length, source.settings.footprint);
+                    carry::position(&points[from..to], i - first.unwrap_or(i), footprint)
+                }
+            };
             let mut anchor = AnchorState {
                 position,
                 normal: points[from].normal,
@@ -157,6 +161,22 @@ impl<const M: usize> Pass<'_, M> {
             stretch::unstretch(&mut before[i], &mut after[0], parts);
         }
         anchors
+    }
+
+    /// Point, normal and displacement of a place.
+    pub(super) fn at(
+        &self,
+        place: Place,
+        points: &[ContactPoint<Jet<M>>],
+        anchors: &[AnchorState<Jet<M>>],
+    ) -> [Vector3<Jet<M>>; 3] {
+        match place {
+            Place::Contact(i) => {
+                let middle = (points[i].point_a + points[i].point_b).map(|x| x * 0.5);
+                [middle, points[i].normal, Vector3::zeros()]
+            }
+            Place::Anchor(i) => [anchors[i].position, anchors[i].normal, anchors[i].displacement],
+        }
     }
 
     /// Relative velocity of two bodies at a point.
@@ -251,7 +271,7 @@ impl<const M: usize> Pass<'_, M> {
     fn friction(
         &self,
         pair: &LivePair,
-        (p, n, d): (Vector3<Jet<M>>, Vector3<Jet<M>>, Vector3<Jet<M>>),
+        [p, n, d]: [Vector3<Jet<M>>; 3],
         residual: &mut [Jet<M>],
         wrench: &mut [[Vector3<Jet<M>>; 2]],
     ) {
@@ -305,7 +325,7 @@ impl<const M: usize> Pass<'_, M> {
                 Err(sign) => {
                     let scene = source.simulator.scene();
                     let mu = self.parameters.friction(scene, &source.settings, spin.bodies);
-                    let r = self.parameters.torsional_radius(spin.bodies);
+                    let r = self.parameters.spin_radius(spin.bodies, points[spin.nearest].gap);
                     impulse += (r - r.re) * (sign * spin.budget);
                     impulse += (mu - mu.re) * (sign * spin.radius * spin.by_friction);
                 }
@@ -349,20 +369,15 @@ impl<const M: usize> Pass<'_, M> {
         let mut wrench: Wrenches<M> = vec![[Vector3::zeros(); 2]; items.len()];
         let mut residual = vec![Jet::<M>::from(0.0); self.linear.rows.len()];
         self.normals(points, &mut residual, &mut wrench);
+        for live in &self.linear.torsions {
+            self.torsion(live, (points, anchors), &mut residual, &mut wrench);
+        }
         self.spins(points, &mut residual, &mut wrench);
         for live in &self.linear.ellipsoids {
             self.ellipsoid(live, &points[live.contact], &mut residual, &mut wrench);
         }
         for pair in &self.linear.pairs {
-            let at = match pair.place {
-                Place::Contact(i) => {
-                    let middle = (points[i].point_a + points[i].point_b).map(|x| x * 0.5);
-                    (middle, points[i].normal, Vector3::zeros())
-                }
-                Place::Anchor(i) => {
-                    (anchors[i].position, anchors[i].normal, anchors[i].displacement)
-                }
-            };
+            let at = self.at(pair.place, points, anchors);
             self.friction(pair, at, &mut residual, &mut wrench);
         }
         for (i, item) in items.iter().enumerate() {
