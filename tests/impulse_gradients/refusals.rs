@@ -53,7 +53,14 @@ fn point_friction_under_a_spinning_box_is_refused_and_patch_friction_is_not() {
 fn counter_examples_and_sweeps_for_velocity_alone_have_no_derivative() {
     let bisection = ImpulseSettings { friction_mode: FrictionMode::Bisection, ..tight(0.0) };
     let sweeps = ImpulseSettings { velocity_sweeps: 3, ..tight(0.0) };
-    for (settings, wanted) in [(bisection, "friction_mode"), (sweeps, "velocity_sweeps")] {
+    let soft = ImpulseSettings { regularization: 0.1, ..tight(0.0) };
+    let near = ImpulseSettings { friction_gap: 1e-3, ..tight(0.0) };
+    for (settings, wanted) in [
+        (bisection, "friction_mode"),
+        (sweeps, "velocity_sweeps"),
+        (soft, "regularization"),
+        (near, "friction_gap"),
+    ] {
         let settings = ImpulseSettings { on_failure: OnFailure::Continue, sweeps: 50, ..settings };
         let scene = scene(vec![cube(), ground(0.3)]);
         let case = Case::new("refused", scene, settings, (0.01, 2), Wrench::zero());

@@ -166,16 +166,22 @@ impl Builder<'_> {
             None => (law.bias, kind, false),
         };
         let weight = row.coupling(&row);
+        let part = if gap < 0.0 && !rebounds { self.settings.regularization } else { 0.0 };
         NormalRow {
             row,
             bias,
             kind,
             rebounds,
-            compliance: law.softness,
+            compliance: law.softness + part * weight,
             weight,
             impulse: 0.0,
             contact: index,
         }
+    }
+
+    /// Whether a contact is near enough for friction.
+    pub(crate) fn has_friction(&self, touch: &Touch) -> bool {
+        touch.point.gap <= self.settings.friction_gap
     }
 
     /// `e u⁻` where the contact closes fast enough, and within the step.
@@ -204,7 +210,7 @@ impl Builder<'_> {
         rows.normals.push(self.normal(touch, index));
         let (condim, spin, roll) = self.system.condim(bodies);
         let mut angular = Angular::None;
-        if condim != Condim::Frictionless {
+        if condim != Condim::Frictionless && self.has_friction(touch) {
             let pair = self.friction(bodies, &touch.middle(), n, share);
             angular = match condim {
                 Condim::Spinning | Condim::Rolling => {

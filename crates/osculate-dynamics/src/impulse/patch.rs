@@ -16,6 +16,7 @@ use super::memory::clamped;
 use super::row::Velocities;
 use super::rows::{FrictionPair, Group, Rows};
 use super::solve::{velocity, world};
+use super::spin::Angular;
 use super::system::System;
 use nalgebra::{Vector2, Vector3};
 use osculate_contact::impulse::Condim;
@@ -100,7 +101,13 @@ impl Patches {
             let bodies = touches[members[0]].bodies;
             let gap = members.iter().map(|&i| touches[i].point.gap).fold(f64::INFINITY, f64::min);
             let together = builder.system.is_together(builder.settings, bodies, gap);
-            let places = footprint(builder, touches, &members, &surfaces, together);
+            // A member too far off for friction keeps its normal row.
+            let near = |i: &usize| builder.has_friction(&touches[*i]);
+            let rubbing: Vec<usize> = members.iter().copied().filter(near).collect();
+            let places = match rubbing.is_empty() {
+                true => Vec::new(),
+                false => footprint(builder, touches, &rubbing, &surfaces, together),
+            };
             let friction = builder.system.friction(bodies, builder.settings);
             let share = friction / places.len().max(1) as f64;
             let first = found.len();
@@ -129,7 +136,10 @@ impl Patches {
             }
             rows.pairs.extend(found[first..].iter().map(|a| pair(builder, a, share)));
             let normal = &surfaces[members[0]].normal;
-            let angular = builder.spin(bodies, normal, gap, (friction, rows.pairs.get(start)));
+            let angular = match places.is_empty() {
+                true => Angular::None,
+                false => builder.spin(bodies, normal, gap, (friction, rows.pairs.get(start))),
+            };
             let pairs = start..rows.pairs.len();
             rows.push(Group { normals, pairs, angular, point: false });
         }

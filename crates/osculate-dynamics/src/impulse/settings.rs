@@ -115,6 +115,10 @@ pub struct ImpulseSettings {
     pub velocity_sweeps: usize,
     /// What holds two bodies apart.
     pub normal: NormalLaw,
+    /// Softness of the normal row of an overlapping contact as a part of its mobility \[–\], ≥ 0; it adds to that of the normal law.
+    pub regularization: f64,
+    /// Largest gap of a contact with friction \[m\], ≥ 0; infinite for friction at every contact.
+    pub friction_gap: f64,
     /// Part of the impulses of the last step that a step starts from \[–\], 0 (cold) to 1.
     pub warm_start: f64,
     /// `β` of patch friction \[–\], 0 to 1; 0 for friction at every contact point.
@@ -148,6 +152,8 @@ impl Default for ImpulseSettings {
             help_stalled: true,
             velocity_sweeps: 0,
             normal: NormalLaw::Rigid(Rigid::default()),
+            regularization: 0.0,
+            friction_gap: f64::INFINITY,
             warm_start: 1.0,
             anchor_beta: 0.2,
             footprint: IsotropicFootprint::default(),
@@ -182,6 +188,12 @@ impl ImpulseSettings {
         check("tolerance", self.tolerance, self.tolerance > 0.0, "> 0")?;
         let omega = self.relaxation;
         check("relaxation", omega, omega > 0.0 && omega < 2.0, "> 0 and < 2")?;
+        let part_of = self.regularization;
+        check("regularization", part_of, part_of >= 0.0, ">= 0")?;
+        if !(self.friction_gap >= 0.0) {
+            let (field, found, allowed) = ("friction_gap", self.friction_gap, ">= 0 m");
+            return Err(SceneError::Number { field, found, allowed });
+        }
         check("warm_start", self.warm_start, part(self.warm_start), "0 to 1")?;
         check("anchor_beta", self.anchor_beta, part(self.anchor_beta), "0 to 1")?;
         check("friction_scale", self.friction_scale, self.friction_scale >= 0.0, ">= 0")?;

@@ -64,6 +64,11 @@ pub struct Impulse {
     /// Damping of a contact \[N s/m\], ≥ 0; with `normal_stiffness`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub normal_damping: Option<f64>,
+    /// Softness of an overlapping contact as a part of its mobility \[–\], ≥ 0.
+    pub regularization: f64,
+    /// Largest gap of a contact with friction \[m\], ≥ 0; friction at every contact if none is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub friction_gap: Option<f64>,
     /// Part of the impulses of the last step that a step starts from \[–\], 0 to 1.
     pub warm_start: f64,
     /// `β` of patch friction \[–\], 0 to 1; 0 for friction at every contact point.
@@ -108,6 +113,8 @@ impl Default for Impulse {
             max_correction_speed: None,
             normal_stiffness: None,
             normal_damping: None,
+            regularization: s.regularization,
+            friction_gap: None,
             warm_start: s.warm_start,
             anchor_beta: s.anchor_beta,
             footprint: s.footprint,
@@ -146,6 +153,8 @@ impl From<&Impulse> for ImpulseSettings {
             help_stalled: i.help_stalled,
             velocity_sweeps: i.velocity_sweeps,
             normal,
+            regularization: i.regularization,
+            friction_gap: i.friction_gap.unwrap_or(f64::INFINITY),
             warm_start: i.warm_start,
             anchor_beta: i.anchor_beta,
             footprint: i.footprint,

@@ -63,6 +63,25 @@ impl<'a> Source<'a> {
                 allowed: "0: a number of sweeps is no fixed point",
             });
         }
+        for (field, found, neutral, allowed) in [
+            (
+                "regularization",
+                settings.regularization,
+                0.0,
+                "0: a softness that follows the mobility",
+            ),
+            (
+                "friction_gap",
+                settings.friction_gap,
+                f64::INFINITY,
+                "none: friction that comes with the gap",
+            ),
+        ] {
+            if found.to_bits() != neutral.to_bits() {
+                let found = found.to_string();
+                return Err(ImpulseGradientError::Unsupported { field, found, allowed });
+            }
+        }
         let (found, expected) = (trajectory.records.len(), simulator.durations().len());
         let bodies = simulator.scene().bodies.len();
         if found != expected || trajectory.bodies() != bodies {

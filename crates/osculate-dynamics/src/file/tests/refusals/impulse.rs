@@ -91,6 +91,8 @@ on_failure = "continue"
 friction_mode = "coulomb-newton"
 sweeps = 7
 velocity_sweeps = 2
+regularization = 0.1
+friction_gap = 2e-3
 solve_mode = "colored"
 articulated_contact_response = "propagation"
 help_stalled = false
@@ -108,6 +110,7 @@ torsion = "limit-surface"
     let s = simulator.settings();
     assert_eq!((s.friction_mode, s.sweeps), (FrictionMode::CoulombNewton, 7));
     assert_eq!((s.velocity_sweeps, s.combine), (2, FrictionCombine::Min));
+    assert_eq!((s.regularization, s.friction_gap), (0.1, 2e-3));
     let order = (s.solve_mode, s.articulated_response);
     assert_eq!(order, (SolveMode::Colored, ArticulatedResponse::Propagation));
     assert_eq!((s.gyroscopic, s.on_failure), (Gyroscopic::Off, crate::OnFailure::Continue));
