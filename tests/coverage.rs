@@ -34,6 +34,8 @@ fn normalised_errors(seed: u64) -> Vec<Option<f64>> {
         speed: [0.3, 1.0],
         fall: [0.3, 0.8],
         spin: [1.0, 5.0],
+        joints: Default::default(),
+        noise: Default::default(),
     };
     let model = model();
     let (tosses, _) = make(&model, &twin).unwrap();
@@ -45,6 +47,7 @@ fn normalised_errors(seed: u64) -> Vec<Option<f64>> {
             start: Some([x / 1.3, x * 1.3]),
             step: None,
             profile_only: false,
+            also: Vec::new(),
         })
         .to_vec();
     let stage = |horizon| StagePlan {

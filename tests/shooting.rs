@@ -28,6 +28,8 @@ fn twin() -> TwinFile {
         speed: [0.3, 1.0],
         fall: [0.3, 0.8],
         spin: [1.0, 5.0],
+        joints: Default::default(),
+        noise: Default::default(),
     }
 }
 
@@ -39,6 +41,7 @@ fn found(horizon: Horizon, algorithm: Algorithm) -> [f64; 2] {
         start: Some([x * 1.1, x * 1.15]),
         step: Some(0.1),
         profile_only: false,
+        also: Vec::new(),
     };
     let model = model();
     let plan = Plan {

@@ -27,5 +27,5 @@ pub fn model(friction: f64, stiffness: f64, damping: f64) -> Model {
     scene.overrides = vec![Override { bodies: [0, 1], values }];
     let newton = NewtonSettings { on_failure: OnFailure::Continue, ..Default::default() };
     let settings = ModelSettings::Compliant(Settings { newton, ..Default::default() });
-    Model { scene, settings, body: 0, substeps: 5 }
+    Model { scene, settings, body: 0, substeps: 5, channels: Vec::new() }
 }

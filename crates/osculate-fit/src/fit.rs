@@ -6,6 +6,7 @@
 //! and are independent: the result does not depend on the number of threads.
 
 use crate::least_squares::{Solution, Stop};
+use crate::noise;
 use crate::optimise::{self, Budget, Solver};
 use crate::parameter::FreeParameter;
 use crate::problem::{Horizon, InitialState, Model, Problem, ProblemError, Toss, Weights};
@@ -247,7 +248,12 @@ pub fn fit(
         return Err(FitError::AllFailed { starts: starts.len(), first });
     }
     let problem = problems.into_iter().next_back().ok_or(FitError::Nothing { what: "stages" })?;
-    Ok(Fit { starts, best, problem, interrupted: interrupted.load(Ordering::Relaxed) })
+    let mut found = Fit { starts, best, problem, interrupted: false };
+    if plan.model.channels.iter().any(|c| c.estimated) {
+        noise::estimate(plan, &mut found, interrupted)?;
+    }
+    found.interrupted = interrupted.load(Ordering::Relaxed);
+    Ok(found)
 }
 
 fn run_start(

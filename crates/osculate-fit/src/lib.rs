@@ -3,7 +3,7 @@
 //! * [`recording`]: measured tosses on disk, the public cube recordings, and the errors a simulation makes on them.
 //! * [`parameter`]: what is free, and on which scale.
 //! * [`contact_model`]: one trait over the two contact models.
-//! * [`problem`]: pose residuals of roll-outs with exact Jacobians.
+//! * [`problem`]: residuals of roll-outs against measured poses and channels, with exact Jacobians.
 //! * [`least_squares`], [`optimise`]: bounded Levenberg–Marquardt; argmin's L-BFGS and Nelder–Mead; CMA-ES.
 //! * [`evolve`]: search by values alone.
 //! * [`compare`]: loss against evaluations and processor time of every solver on one problem.
@@ -12,10 +12,12 @@
 //! * [`identify`]: standard errors, correlations, weak directions, profiles, verdicts.
 //! * [`certificate`]: whether the dissipative residual is the gradient of `Δt R`, measured.
 //! * [`trust`]: whether a gradient is good for anything, with reasons.
+//! * [`baselines`]: simple predictions that a simulation has to beat.
 //! * [`experiment`], [`report`], [`twin`]: files in, files out, synthetic recordings.
 //! * [`optimize`]: trajectories that do what is wanted.
 //! * [`impact`]: the restitution that an integrator shows, and the step that keeps it.
 
+pub mod baselines;
 pub mod certificate;
 mod clock;
 pub mod compare;
@@ -26,6 +28,7 @@ pub mod fit;
 pub mod identify;
 pub mod impact;
 pub mod least_squares;
+mod noise;
 pub mod optimise;
 pub mod optimize;
 pub mod parameter;

@@ -37,6 +37,9 @@ pub struct FreeParameter {
     /// The parameter keeps the scene's value in the fit and is only profiled.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub profile_only: bool,
+    /// Other paths that have the same value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<String>,
 }
 
 /// What can be wrong with free parameters.
@@ -172,18 +175,34 @@ pub fn resolve(
         return Err(ParameterError::None);
     }
     let mut indices = Vec::with_capacity(parameters.len());
-    for (i, p) in parameters.iter().enumerate() {
+    let mut seen: Vec<&String> = Vec::new();
+    for p in parameters {
         p.validate()?;
-        if parameters[..i].iter().any(|q| q.path == p.path) {
-            return Err(ParameterError::Twice { path: p.path.clone() });
+        for path in std::iter::once(&p.path).chain(&p.also) {
+            if seen.contains(&path) {
+                return Err(ParameterError::Twice { path: path.clone() });
+            }
+            seen.push(path);
         }
-        let index = index_of(entries, &p.path).ok_or_else(|| ParameterError::Unknown {
-            path: p.path.clone(),
-            close: close_names(entries, &p.path),
-        })?;
-        indices.push(index);
+        indices.push(find(entries, &p.path)?);
+        tied(entries, p)?;
     }
     Ok(indices)
+}
+
+/// Indices of the other paths that have the value of a parameter.
+///
+/// # Errors
+/// Where one is unknown.
+pub(crate) fn tied(entries: &[Entry], p: &FreeParameter) -> Result<Vec<usize>, ParameterError> {
+    p.also.iter().map(|path| find(entries, path)).collect()
+}
+
+fn find(entries: &[Entry], path: &str) -> Result<usize, ParameterError> {
+    index_of(entries, path).ok_or_else(|| ParameterError::Unknown {
+        path: path.to_owned(),
+        close: close_names(entries, path),
+    })
 }
 
 /// Up to eight paths with the same last part, or else of the same actor, or else any.
@@ -214,6 +233,7 @@ mod tests {
             start: None,
             step: None,
             profile_only: false,
+            also: Vec::new(),
         }
     }
 

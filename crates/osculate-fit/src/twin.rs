@@ -1,7 +1,10 @@
 //! Twins: synthetic tosses from known parameters, with stated noise and seed.
 
 use crate::contact_model::{ContactModel, ModelError};
-use crate::problem::{Model, ModelSettings, Stretch, Toss, under_its_model};
+use crate::problem::{
+    JointStart, Model, ModelSettings, ProblemError, Sample, Stretch, Toss, starts_by_joints,
+    under_its_model,
+};
 use crate::recording::{Recording, RecordingError};
 use nalgebra::Vector3;
 use osculate_dynamics::impulse::ImpulseSimulator;
@@ -10,10 +13,15 @@ use osculate_math::{se3::Pose, so3};
 use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
 use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::Path;
 
+mod channels;
+
+use channels::{extra_columns, names, read_channels};
+
 /// How twins are made. The parameters are those of the scene.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct TwinFile {
     /// How many tosses.
@@ -39,6 +47,22 @@ pub struct TwinFile {
     pub fall: [f64; 2],
     /// Angular speed at the start (rad/s), any direction.
     pub spin: [f64; 2],
+    /// Starts of revolute and prismatic joints, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub joints: BTreeMap<String, JointRange>,
+    /// Standard deviation of each component of a channel, by name; that of the channel where it is given, else none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub noise: BTreeMap<String, f64>,
+}
+
+/// Where a joint starts, drawn uniformly.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct JointRange {
+    /// Position (rad, m).
+    pub position: [f64; 2],
+    /// Rate (rad/s, m/s).
+    pub rate: [f64; 2],
 }
 
 /// Why twins cannot be made.
@@ -55,9 +79,22 @@ pub enum TwinError {
         /// What is allowed.
         allowed: &'static str,
     },
+    /// A name that is none of the scene's.
+    #[error("twin.{table} names '{found}', which is none of {allowed}")]
+    Name {
+        /// `joints` or `noise`.
+        table: &'static str,
+        /// The name found.
+        found: String,
+        /// Names there are.
+        allowed: String,
+    },
     /// The scene does not fit.
     #[error(transparent)]
     Scene(#[from] SceneError),
+    /// The channels of a toss could not be read.
+    #[error(transparent)]
+    Channels(#[from] ProblemError),
     /// A toss could not be simulated.
     #[error("twin toss {id}: {source}")]
     Run {
@@ -104,12 +141,14 @@ impl TwinFile {
                 return refuse(field, x.to_string(), ">= 0");
             }
         }
-        for (field, [a, b]) in [
+        let ranges =
+            self.joints.values().flat_map(|j| [("joints", j.position), ("joints", j.rate)]);
+        for (field, [a, b]) in ranges.chain([
             ("height", self.height),
             ("speed", self.speed),
             ("fall", self.fall),
             ("spin", self.spin),
-        ] {
+        ]) {
             if !(a.is_finite() && b.is_finite() && a <= b) {
                 return refuse(field, format!("[{a}, {b}]"), "low <= high, finite");
             }
@@ -124,6 +163,7 @@ impl TwinFile {
 /// Where a number is out of range or a simulation fails.
 pub fn make(model: &Model, twin: &TwinFile) -> Result<(Vec<Toss>, usize), TwinError> {
     twin.check()?;
+    names(model, twin)?;
     let made: Result<Vec<_>, _> = (0..twin.tosses).map(|i| toss(model, twin, i)).collect();
     let (tosses, unconverged): (Vec<Toss>, Vec<usize>) = made?.into_iter().unzip();
     Ok((tosses, unconverged.iter().sum()))
@@ -147,7 +187,25 @@ fn toss(model: &Model, twin: &TwinFile, i: usize) -> Result<(Toss, usize), TwinE
         observed: vec![true; twin.frames],
         velocity: Vector3::new(speed * heading.cos(), speed * heading.sin(), -fall),
         angular_velocity: axis * (spin / axis.norm().max(1e-12)),
+        joints: twin
+            .joints
+            .iter()
+            .filter_map(|(name, range)| {
+                let body = model.scene.bodies.iter().position(|b| b.name == *name)?;
+                let mut between = |[low, high]: [f64; 2]| low + (high - low) * rng.random::<f64>();
+                Some(JointStart {
+                    body,
+                    position: between(range.position),
+                    rate: between(range.rate),
+                })
+            })
+            .collect(),
+        others: Vec::new(),
+        series: Vec::new(),
     };
+    if !model.channels.is_empty() {
+        return read_channels(model, twin, toss, &mut rng);
+    }
     let (exact, unconverged) = roll(model, &toss)?;
     let mut measured: Vec<Pose> = exact.iter().map(|p| noisy(p, twin, &mut rng)).collect();
     if twin.exact_start {
@@ -204,26 +262,49 @@ pub fn write(
     let csv_folder = folder.join("tosses");
     std::fs::create_dir_all(&csv_folder).map_err(io(&csv_folder))?;
     let mut records = Vec::new();
+    let hangs = starts_by_joints(model);
+    let extra = extra_columns(model);
     for t in tosses {
         let name = format!("tosses/toss_{:03}.csv", t.id);
         let recording = Recording {
             id: t.id,
             times: t.times.clone(),
-            poses: t.measured.clone(),
+            poses: if hangs { Vec::new() } else { t.measured.clone() },
             velocities: None,
             angular_velocities: None,
+            extra: extra
+                .iter()
+                .map(|(name, c, k)| {
+                    let axes = &model.channels[*c].axes;
+                    let field = |s: &Option<Sample>| s.as_ref().map(|s| s.fields(axes)[*k]);
+                    (name.clone(), t.series[*c].iter().map(field).collect())
+                })
+                .collect(),
         };
         recording.write_csv(&folder.join(&name))?;
         // The true start: the measured rotation is noisy, so the spin in body axes is that of the measured frame.
         let body_spin = t.measured[0].rotation.transpose() * t.angular_velocity;
-        records.push(serde_json::json!({
+        let joints: BTreeMap<&str, [f64; 2]> = t
+            .joints
+            .iter()
+            .map(|j| (model.scene.bodies[j.body].name.as_str(), [j.position, j.rate]))
+            .collect();
+        let mut record = serde_json::json!({
             "id": t.id, "file": name, "frames": t.times.len(), "group": t.id,
             "rollout_start_frame": 0,
             "rollout_v0_m_s": t.velocity.as_slice(),
             "rollout_w0_rad_s": body_spin.as_slice(),
-        }));
+        });
+        if !joints.is_empty() {
+            record["rollout_joints"] = serde_json::json!(joints);
+        }
+        records.push(record);
     }
-    let metadata = metadata(model, twin, &records);
+    let mut metadata = metadata(model, twin, &records);
+    if !extra.is_empty() {
+        let names: Vec<&str> = extra.iter().map(|e| e.0.as_str()).collect();
+        metadata["extra_columns"] = serde_json::json!(names);
+    }
     let ids: Vec<u32> = tosses.iter().map(|t| t.id).collect();
     let (train, valid) = ids.split_at((2 * ids.len()).div_ceil(3));
     let truth: serde_json::Map<String, serde_json::Value> =

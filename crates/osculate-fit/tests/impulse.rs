@@ -28,7 +28,7 @@ fn model(experiment: &Experiment) -> Model {
 
 /// Tosses without noise.
 fn tosses(experiment: &Experiment, model: &Model, count: usize) -> Vec<Toss> {
-    let file = experiment.file.twin.unwrap();
+    let file = experiment.file.twin.clone().unwrap();
     let exact = TwinFile {
         tosses: count,
         frames: FRAMES + 1,
@@ -42,7 +42,15 @@ fn tosses(experiment: &Experiment, model: &Model, count: usize) -> Vec<Toss> {
 
 fn free(path: &str, range: [f64; 2]) -> FreeParameter {
     let (path, scale) = (path.into(), Scale::Linear);
-    FreeParameter { path, scale, range, start: None, step: None, profile_only: false }
+    FreeParameter {
+        path,
+        scale,
+        range,
+        start: None,
+        step: None,
+        profile_only: false,
+        also: Vec::new(),
+    }
 }
 
 #[test]

@@ -83,7 +83,8 @@ fn experiment(test: &str, text: &str) -> PathBuf {
 }
 
 fn problem(experiment: &Experiment, initial: InitialState) -> Result<Problem, ProblemError> {
-    let (tosses, _) = twin::make(&experiment.model, &experiment.file.twin.unwrap()).unwrap();
+    let (tosses, _) =
+        twin::make(&experiment.model, &experiment.file.twin.clone().unwrap()).unwrap();
     let weights = Weights { position: 100.0, rotation: 1.0, per_frame_mean: true };
     let parameters = &experiment.file.parameters;
     Problem::new(experiment.model.clone(), tosses, parameters, weights, Horizon::Full, initial)

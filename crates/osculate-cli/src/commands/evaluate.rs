@@ -1,8 +1,10 @@
 //! `osculate evaluate`.
 
 use crate::{CliError, Report, files};
+use osculate_fit::baselines;
 use osculate_fit::experiment::{Experiment, PartName};
 use osculate_fit::parameter::FreeParameter;
+use osculate_fit::problem::{Problem, Toss};
 use osculate_fit::recording::{Dataset, Evaluation};
 use osculate_fit::report::{self, number};
 use serde::Deserialize;
@@ -15,9 +17,15 @@ use std::path::{Path, PathBuf};
 pub struct Args {
     /// Experiment file (docs/experiment.md)
     pub experiment: PathBuf,
-    /// Report of a fit, whose best values are judged
+    /// Report of a fit, whose best values are judged; those of the scene without one
     #[arg(long)]
-    pub params: PathBuf,
+    pub params: Option<PathBuf>,
+    /// Value of a free parameter, in place of the report's or the scene's
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// Judge simple predictions beside it: nothing moves, free flight until the ground, the mean path of the tosses for fitting
+    #[arg(long)]
+    pub baselines: bool,
     /// Folder of recordings, in place of the experiment's
     #[arg(long)]
     pub data: Option<PathBuf>,
@@ -45,6 +53,7 @@ pub enum PartArg {
 const EXAMPLES: &str = "\
 Examples:
   osculate evaluate experiments/cube_toss/experiment.toml --params results/report.json
+  osculate evaluate experiments/cube_toss/experiment.toml --set pair.cube.ground.mu=0.3 --baselines
   osculate evaluate experiments/cube_toss/experiment.toml --params results/report.json \\
       --data data/cube_tosses --part valid --json
 
@@ -77,18 +86,84 @@ pub fn run(args: &Args) -> Result<Report, CliError> {
     };
     let tosses = experiment.tosses(&data, part.into())?;
     let half_side = data.metadata().cube.half_side_m;
+    let doubts = experiment.doubts(&tosses, half_side);
+    let baselines = match args.baselines {
+        true => judged_baselines(&experiment, &data, &tosses, half_side)?,
+        false => Vec::new(),
+    };
     let problem =
         experiment.judged(tosses, half_side).map_err(Box::new).map_err(CliError::Problem)?;
-    let shared = coordinates(&args.params, problem.parameters())?;
+    let shared = values(args, &problem)?;
     let own = problem.own_start();
     let (evaluation, unconverged) = report::evaluate(&problem, &shared, &own, half_side)?;
     let evaluation = evaluation.ok_or_else(|| {
-        CliError::io("evaluate", &args.params, std::io::Error::other("no tosses"))
+        CliError::io("evaluate", &args.experiment, std::io::Error::other("no tosses"))
     })?;
-    let mut json = serde_json::to_value(&evaluation)
-        .map_err(|source| CliError::Json { path: args.params.clone(), source })?;
+    let as_json = |e: &Evaluation| {
+        serde_json::to_value(e)
+            .map_err(|source| CliError::Json { path: args.experiment.clone(), source })
+    };
+    let mut json = as_json(&evaluation)?;
     json["unconverged_stages"] = json!(unconverged);
-    Ok(Report { text: text(&evaluation, unconverged, args.tosses), json, agrees: true })
+    let mut text = text(&evaluation, unconverged, args.tosses);
+    for (name, e) in &baselines {
+        json["baselines"][name] = as_json(e)?;
+        text += &format!("\n\nbaseline: {name}\n{}", self::text(e, 0, false));
+    }
+    if !doubts.is_empty() {
+        json["doubts"] = json!(doubts);
+        doubts.iter().for_each(|d| text += &format!("\nWARNING: {d}"));
+    }
+    Ok(Report { text, json, agrees: true })
+}
+
+fn judged_baselines(
+    experiment: &Experiment,
+    data: &Dataset,
+    tosses: &[Toss],
+    half_side: f64,
+) -> Result<Vec<(&'static str, Evaluation)>, CliError> {
+    let train = match data.has_split() {
+        true => experiment.tosses(data, PartName::Train.into())?,
+        false => Vec::new(),
+    };
+    baselines::evaluate(&experiment.model, tosses, &train, half_side)
+        .map_err(|e| CliError::io("judge", data.folder(), std::io::Error::other(e)))
+}
+
+/// Coordinates of the values to judge: of the report or the scene, and those set.
+fn values(args: &Args, problem: &Problem) -> Result<Vec<f64>, CliError> {
+    let parameters = problem.parameters();
+    let mut shared = match &args.params {
+        Some(file) => coordinates(file, parameters)?,
+        None => {
+            let of_scene = |p: &FreeParameter| {
+                p.to_coordinate(problem.scene_value(&p.path).unwrap_or(f64::NAN))
+            };
+            parameters.iter().map(of_scene).collect()
+        }
+    };
+    for set in &args.set {
+        let refuse = |allowed| CliError::Value { field: "--set", found: set.clone(), allowed };
+        let (path, value) = set.split_once('=').ok_or_else(|| refuse("PATH=VALUE"))?;
+        let i = parameters.iter().position(|p| p.path == path);
+        let i = i.ok_or_else(|| refuse("the path of a free [[parameter]]"))?;
+        let value: f64 = value.parse().map_err(|_| refuse("PATH=VALUE with a number"))?;
+        let [low, high] = parameters[i].range;
+        if !(low..=high).contains(&value) {
+            return Err(refuse("a value in the range of its [[parameter]]"));
+        }
+        shared[i] = parameters[i].to_coordinate(value);
+    }
+    // The logarithm of zero: a parameter on a scale that its value in the scene is not on.
+    if let Some(i) = shared.iter().position(|u| !u.is_finite()) {
+        return Err(CliError::Value {
+            field: "the scene's value of a free parameter",
+            found: parameters[i].path.clone(),
+            allowed: "a value on its scale; give one by --set or --params",
+        });
+    }
+    Ok(shared)
 }
 
 /// Coordinates of the best values of a report.
@@ -139,6 +214,9 @@ fn text(e: &Evaluation, unconverged: usize, each: bool) -> String {
         r.std,
         r.median
     );
+    for c in &e.channels {
+        text += &format!("\n{}", c.statement());
+    }
     if unconverged > 0 {
         text += &format!("\nWARNING: {unconverged} solves did not converge");
     }

@@ -36,7 +36,7 @@ The true parameters are those of the scene. twin.json in the folder records them
 /// Where the experiment is wrong, a simulation fails, or the folder is not empty or cannot be written.
 pub fn run(args: &Args) -> Result<Report, CliError> {
     let experiment = Experiment::read(&args.experiment)?;
-    let mut settings = experiment.file.twin.ok_or_else(|| CliError::Value {
+    let mut settings = experiment.file.twin.clone().ok_or_else(|| CliError::Value {
         field: "twin",
         found: "absent".into(),
         allowed: "a [twin] section in the experiment",

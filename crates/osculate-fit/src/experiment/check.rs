@@ -1,6 +1,7 @@
 //! What must hold for the values of an experiment file. Every error names file, line, field, value and what is allowed.
 
 use super::ExperimentError;
+use super::channel::{ChannelFile, Sigma};
 use super::file::{ExperimentFile, InitialStateFile, Loss, StageFile, TrustFile};
 use crate::contact_model::Entry;
 use crate::fit::Algorithm;
@@ -21,12 +22,12 @@ impl<'a> Check<'a> {
         Self { file, source }
     }
 
-    fn refuse(
+    pub(super) fn refuse<T>(
         &self,
         field: &str,
         found: impl ToString,
         allowed: impl Into<String>,
-    ) -> Result<(), ExperimentError> {
+    ) -> Result<T, ExperimentError> {
         Err(ExperimentError::Value {
             place: self.source.place(field),
             found: found.to_string(),
@@ -49,6 +50,7 @@ impl<'a> Check<'a> {
             self.positive("loss.rotation_sigma_deg", r, "> 0")?;
         }
         self.initial_state()?;
+        self.estimated()?;
         for (i, stage) in file.stages.iter().enumerate() {
             self.stage(&format!("stage[{i}]"), stage)?;
         }
@@ -70,6 +72,25 @@ impl<'a> Check<'a> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Standard deviations are estimated by fits that end with derivatives, of sums and not of means.
+    fn estimated(&self) -> Result<(), ExperimentError> {
+        let word = |s: &Sigma| matches!(s, Sigma::Word(_));
+        let file = self.file;
+        let any = |c: &ChannelFile| word(&c.sigma) || c.rotation_sigma.as_ref().is_some_and(word);
+        let Some(i) = file.channels.iter().position(any) else { return Ok(()) };
+        let at = format!("channel[{i}].sigma");
+        if file.loss == (Loss::Channels { per_frame_mean: true }) {
+            let found = "\"estimated\" beside loss.per_frame_mean";
+            return self.refuse(&at, found, "a number, or a loss that is a sum");
+        }
+        let last = file.stages.last().map_or(Algorithm::LevenbergMarquardt, |s| s.algorithm);
+        if last != Algorithm::LevenbergMarquardt {
+            let found = "\"estimated\" beside another algorithm in the last stage";
+            return self.refuse(&at, found, "a number, or levenberg-marquardt in the last stage");
+        }
+        Ok(())
     }
 
     fn trust(&self) -> Result<(), ExperimentError> {
@@ -97,10 +118,12 @@ impl<'a> Check<'a> {
             }
         }
         // A prior is weighed in units of noise; the baseline's residuals are in metres and radians.
-        if self.file.loss == Loss::Baseline && *s != InitialStateFile::default() {
+        let means =
+            matches!(self.file.loss, Loss::Baseline | Loss::Channels { per_frame_mean: true });
+        if means && *s != InitialStateFile::default() {
             return self.refuse(
                 "initial_state",
-                "a prior beside loss.kind = \"baseline\"",
+                "a prior beside a loss of means, such as loss.kind = \"baseline\"",
                 "none, or loss.kind = \"noise\", whose residuals have the units of a prior",
             );
         }
@@ -171,7 +194,9 @@ impl<'a> Check<'a> {
     pub(super) fn tracked(&self, parent: Option<&str>) -> Result<(), ExperimentError> {
         let Some(parent) = parent else { return Ok(()) };
         let found = format!("'{}', a link that hangs on '{parent}'", self.file.body);
-        self.refuse("body", found, "a body without joint or a link of the world")
+        let allowed = "a body without joint, a link of the world, or one of whose joints up to the world each has a \
+                       [[channel]] of kind \"joint-position\"";
+        self.refuse("body", found, allowed)
     }
 
     /// Paths, ranges and steps of the parameters.
@@ -190,7 +215,13 @@ impl<'a> Check<'a> {
             }
         };
         // Of a path that is listed twice, the second is one too many.
-        let index = parameters.iter().rposition(|p| p.path == *path).unwrap_or(0);
+        let index = parameters.iter().rposition(|p| p.path == *path);
+        let also = parameters.iter().rposition(|p| p.also.contains(path));
+        let (index, field) = match (index, also) {
+            (Some(index), _) => (index, field),
+            (None, Some(index)) => (index, "also"),
+            (None, None) => (0, field),
+        };
         let place = self.source.place(&format!("parameter[{index}].{field}"));
         Err(ExperimentError::Parameter { place, source })
     }

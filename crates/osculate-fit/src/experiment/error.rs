@@ -71,6 +71,70 @@ pub enum ExperimentError {
         /// How many tosses the parts have.
         counts: String,
     },
+    /// A channel names a column that a recording does not have.
+    #[error(
+        "{}: channel '{channel}': recording {id} has no column '{column}'; it has: {known} (others must be listed in \
+         extra_columns of metadata.json)",
+        file.display()
+    )]
+    Column {
+        /// The experiment.
+        file: PathBuf,
+        /// The channel.
+        channel: String,
+        /// The column.
+        column: String,
+        /// The recording.
+        id: u32,
+        /// Columns that it has.
+        known: String,
+    },
+    /// A record that is no rotation.
+    #[error(
+        "recording {id}, frame {frame}: quaternion of channel '{channel}' has norm {norm}, allowed: 1 ± 1e-6"
+    )]
+    Quaternion {
+        /// The recording.
+        id: u32,
+        /// The channel.
+        channel: String,
+        /// Its frame.
+        frame: usize,
+        /// The norm found.
+        norm: f64,
+    },
+    /// The metadata start a joint that is not in the scene.
+    #[error(
+        "recording {id}: rollout_joints names '{joint}', which is no revolute or prismatic joint of the scene"
+    )]
+    StartJoint {
+        /// The recording.
+        id: u32,
+        /// The name.
+        joint: String,
+    },
+    /// Nothing says where a joint starts.
+    #[error(
+        "recording {id}: channel '{channel}' has no record at frame {frame}, where the roll-out starts; give rollout_joints"
+    )]
+    StartMissing {
+        /// The recording.
+        id: u32,
+        /// The channel.
+        channel: String,
+        /// The frame.
+        frame: usize,
+    },
+    /// Neither poses nor joints say where the tracked body is.
+    #[error(
+        "recording {id} has no poses, and not every joint that moves '{body}' has a channel of its position"
+    )]
+    NoPoses {
+        /// The recording.
+        id: u32,
+        /// The tracked body.
+        body: String,
+    },
     /// The recordings.
     #[error(transparent)]
     Recording(#[from] RecordingError),

@@ -1,6 +1,7 @@
 //! The content of an experiment file.
 
 use super::ExperimentError;
+use super::channel::ChannelFile;
 use crate::fit::{Algorithm, Designs};
 use crate::parameter::FreeParameter;
 use crate::recording::Part;
@@ -27,6 +28,9 @@ pub struct ExperimentFile {
     /// What is compared.
     #[serde(default)]
     pub loss: Loss,
+    /// What is measured; the pose of the body where absent.
+    #[serde(rename = "channel", default, skip_serializing_if = "Vec::is_empty")]
+    pub channels: Vec<ChannelFile>,
     /// What of the recorded start is uncertain.
     #[serde(default)]
     pub initial_state: InitialStateFile,
@@ -92,6 +96,12 @@ pub enum Loss {
         position_sigma: f64,
         /// σ_θ, of one coordinate (deg).
         rotation_sigma_deg: f64,
+    },
+    /// A toss: Σ over channels and their records of (reading − record)²/σ².
+    Channels {
+        /// The mean over the records of a channel in place of their sum: every toss counts alike, and every channel.
+        #[serde(default)]
+        per_frame_mean: bool,
     },
 }
 

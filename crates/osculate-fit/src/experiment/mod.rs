@@ -1,9 +1,14 @@
 //! Experiment files: which scene, which data, what is free, how it is fitted. Documented in `docs/experiment.md`.
 
+mod channel;
 mod check;
+mod doubts;
 mod error;
 mod file;
+mod series;
 
+pub use channel::{Axis, ChannelFile, ChannelKind, Sigma};
+pub use doubts::Doubt;
 pub use error::ExperimentError;
 pub use file::{
     ExperimentFile, InitialStateFile, Loss, MultiStart, PartName, ProfileFile, StageFile, TrustFile,
@@ -12,8 +17,10 @@ pub use file::{
 use crate::contact_model::Entry;
 use crate::fit::{Algorithm, Designs, Plan, StagePlan};
 use crate::identify::{BootstrapPlan, ProfilePlan};
+use crate::noise;
 use crate::problem::{
     Horizon, InitialState, Model, ModelSettings, Problem, ProblemError, Toss, Weights, hangs_on,
+    starts_by_joints,
 };
 use crate::recording::{Dataset, Part};
 use crate::trust::Extent;
@@ -73,8 +80,12 @@ impl Experiment {
         let body = scene
             .body(&file.body)
             .map_err(|source| ExperimentError::Body { file: path.to_owned(), source })?;
-        check.tracked(hangs_on(&scene, body))?;
-        let model = Model { scene, settings: settings(&built), body, substeps: file.substeps };
+        let channels = channel::channels(&file, &check, &scene)?;
+        let (settings, substeps) = (settings(&built), file.substeps);
+        let model = Model { scene, settings, body, substeps, channels };
+        if !starts_by_joints(&model) {
+            check.tracked(hangs_on(&model.scene, body))?;
+        }
         let numbers = model
             .numbers()
             .map_err(|source| ExperimentError::Body { file: path.to_owned(), source })?;
@@ -119,7 +130,7 @@ impl Experiment {
                 counts: counts.join(", "),
             });
         }
-        Ok(data.load_part(part)?.into_iter().map(Toss::from).collect())
+        data.load_part(part)?.into_iter().map(|t| self.toss(t)).collect()
     }
 
     /// The tosses to fit: of the part that the file names, or all where the folder has no split and nothing is held out.
@@ -151,6 +162,9 @@ impl Experiment {
                 rotation: rotation_sigma_deg.to_radians().powi(-2),
                 per_frame_mean: false,
             },
+            Loss::Channels { per_frame_mean } => {
+                Weights { position: 1.0, rotation: 1.0, per_frame_mean }
+            }
         }
     }
 
@@ -190,8 +204,11 @@ impl Experiment {
                 designs: Designs::default(),
             });
         }
+        let mut model = self.model.clone();
+        let sigmas = noise::first_sigmas(&model.channels, &tosses);
+        model.channels.iter_mut().zip(sigmas).for_each(|(c, sigma)| c.sigma = sigma);
         Plan {
-            model: self.model.clone(),
+            model,
             tosses,
             parameters: self.file.parameters.clone(),
             weights: self.weights(half_side),
@@ -218,7 +235,10 @@ impl Experiment {
         ProfilePlan {
             points: self.file.profile.points,
             iterations: self.file.profile.iterations,
-            known_noise: matches!(self.file.loss, Loss::Noise { .. }),
+            known_noise: matches!(
+                self.file.loss,
+                Loss::Noise { .. } | Loss::Channels { per_frame_mean: false }
+            ),
         }
     }
 }
@@ -234,6 +254,9 @@ impl From<crate::recording::Toss> for Toss {
             velocity: t.start.velocity,
             angular_velocity: measured[0].rotation * t.start.angular_velocity,
             measured,
+            joints: Vec::new(),
+            others: Vec::new(),
+            series: Vec::new(),
         }
     }
 }

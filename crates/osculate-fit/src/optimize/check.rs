@@ -252,6 +252,7 @@ impl Check<'_> {
             start: control.start,
             step: None,
             profile_only: false,
+            also: Vec::new(),
         };
         number(0).validate().map_err(|source| self.of_control(at, source))?;
         let bases: Vec<f64> = indices.iter().map(|k| scene.values[*k]).collect();

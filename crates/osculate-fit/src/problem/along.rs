@@ -7,11 +7,13 @@
 //!
 //! The loss itself is no such outcome: at its minimum its gradient is zero, and a question relative to zero has no answer.
 
+use super::channel::{Numbers, Sample};
+use super::observe::{between, step_ends};
 use super::segments::Segments;
 use super::typed::Typed;
 use crate::contact_model::{ContactModel, ModelError};
 use crate::trust::{self, Asked, Judged, Subject};
-use nalgebra::{Matrix3, Vector3};
+use nalgebra::{DMatrix, Matrix3, Vector3};
 use osculate_dynamics::sensitivity::Outcome;
 use osculate_dynamics::{Kinematics, OnFailure};
 use osculate_math::{Scalar, so3};
@@ -67,10 +69,28 @@ struct Projection<'p, S: ContactModel> {
     first: usize,
     /// Six numbers for each frame of the segment; zero where it is not observed.
     direction: Vec<[f64; 6]>,
+    /// Of each step what is read there, where the model has channels.
+    readings: Vec<Vec<Reading>>,
+}
+
+/// A reading of a channel at a step and its share of the motion.
+struct Reading {
+    channel: usize,
+    numbers: Numbers<f64>,
+    sample: Sample,
+    direction: Vector3<f64>,
 }
 
 impl<S: ContactModel> Outcome for Projection<'_, S> {
     fn contribution<T: Scalar>(&self, step: usize, bodies: &[Kinematics<T>]) -> T {
+        if !self.readings.is_empty() {
+            return self.readings[step].iter().fold(T::zero(), |sum, r| {
+                let channel = &self.problem.stretch.channels[r.channel];
+                let numbers = r.numbers.map(&|x| T::from(x));
+                let off = channel.at_step(&|body| bodies[body], &numbers, &r.sample);
+                sum + off.dot(&r.direction.map(T::from))
+            });
+        }
         let k = step / self.problem.stretch.substeps;
         let body = &bodies[self.problem.stretch.body];
         let residual =
@@ -80,6 +100,9 @@ impl<S: ContactModel> Outcome for Projection<'_, S> {
     }
 
     fn observes(&self, step: usize) -> bool {
+        if !self.readings.is_empty() {
+            return !self.readings[step].is_empty();
+        }
         let (k, inside) = (step / self.problem.stretch.substeps, self.direction.len());
         step.is_multiple_of(self.problem.stretch.substeps)
             && k < inside
@@ -118,6 +141,10 @@ impl<S: ContactModel> Typed<S> {
     ) -> Result<Vec<Option<Along<'_>>>, ModelError> {
         let segments = &self.tosses[block];
         let jacobian = self.residuals_of(block, shared, own, true)?.shared;
+        if !self.stretch.channels.is_empty() {
+            let one = |i: usize| self.along_channels((segments, i), shared, own, &jacobian);
+            return Ok((0..shared.len()).map(one).collect());
+        }
         let per = self.own.len();
         let one = |i: usize| {
             let slope = self.parameters[i].slope(shared[i]).abs();
@@ -141,12 +168,72 @@ impl<S: ContactModel> Typed<S> {
                 let motion = Box::new(Motion {
                     simulator,
                     parameters: self.at::<f64>(simulator, shared, own, |_| 0.0),
-                    outcome: Projection { problem: self, segments, first, direction },
+                    outcome: Projection {
+                        problem: self,
+                        segments,
+                        first,
+                        direction,
+                        readings: Vec::new(),
+                    },
                 });
                 found = Some(Along { sensitivity, index: self.indices[i], segment, motion });
             }
             found
         };
         Ok((0..shared.len()).map(one).collect())
+    }
+
+    /// The readings of a toss along their own change by a parameter. Forces and impulses, which depend on mass and gravity beside
+    /// the motion, and the clock offsets, on which the motion does not depend, are left out.
+    fn along_channels<'p>(
+        &'p self,
+        (segments, i): (&'p Segments<S>, usize),
+        shared: &[f64],
+        own: &[f64],
+        jacobian: &DMatrix<f64>,
+    ) -> Option<Along<'p>> {
+        if self.indices[i] >= self.of_layout {
+            return None;
+        }
+        let simulator = &segments.simulators[0];
+        let parameters = self.at::<f64>(simulator, shared, own, |_| 0.0);
+        let (toss, ends) = (&segments.toss, step_ends(simulator.durations()));
+        let mut readings: Vec<Vec<Reading>> = ends.iter().map(|_| Vec::new()).collect();
+        let (mut row, mut square) = (0, 0.0);
+        for record in self.records(segments, 0) {
+            let c = record.channel;
+            let channel = &self.stretch.channels[c];
+            let Some(sample) = toss.series[c][record.frame] else { continue };
+            let mut direction = Vector3::zeros();
+            for &axis in &channel.axes {
+                direction[axis] = jacobian[(row, i)];
+                row += 1;
+            }
+            if channel.quantity.over_a_frame() {
+                continue;
+            }
+            square += direction.norm_squared();
+            let direction = direction * self.weight_of(segments, c);
+            let numbers = channel.numbers(&self.stretch.scene, S::of_scene(&parameters));
+            let offset = self.offset::<f64>(c, shared, |_| 0.0);
+            let place = between(&ends, offset + (toss.times[record.frame] - toss.times[0]));
+            for (step, share) in [(place.0, 1.0 - place.1), (place.0 + 1, place.1)] {
+                if share != 0.0 {
+                    let direction = direction * share;
+                    let numbers = numbers.clone();
+                    readings[step].push(Reading { channel: c, numbers, sample, direction });
+                }
+            }
+        }
+        let norm = square.sqrt();
+        let sensitivity = norm / self.parameters[i].slope(shared[i]).abs();
+        if !(norm > 0.0 && sensitivity.is_finite()) {
+            return None;
+        }
+        readings.iter_mut().flatten().for_each(|r| r.direction /= norm);
+        let direction = Vec::new();
+        let outcome = Projection { problem: self, segments, first: 0, direction, readings };
+        let motion = Box::new(Motion { simulator, parameters, outcome });
+        Some(Along { sensitivity, index: self.indices[i], segment: 0, motion })
     }
 }

@@ -1,19 +1,25 @@
-//! Pose-trajectory residuals of simulated against measured tosses, with exact Jacobians.
+//! Residuals of simulated against measured tosses, with exact Jacobians.
 //!
 //! ```text
 //! r = ( √(w_p/n) (p_sim − p) , √(w_R/n) log(R_simᵀ… R) )   each observed frame of a toss of n observed frames
+//! r = (reading − record)/σ                                  each record of each channel, where the model has channels
 //! ```
 //!
 //! A toss is one block of the least-squares problem. Its own parameters are the initial states of its segments:
 //! none (a roll-out from the recorded start), its velocities or all of it, with a prior around the recorded start.
 
 mod along;
+mod channel;
+mod error;
+mod observe;
 mod residuals;
 mod segments;
 mod start;
 mod typed;
 
 pub use along::Along;
+pub use channel::{BodyStart, Channel, JointStart, Quantity, Sample};
+pub use error::ProblemError;
 pub use typed::numbers;
 
 use crate::contact_model::{Entry, ModelError};
@@ -23,7 +29,7 @@ use nalgebra::Vector3;
 use osculate_dynamics::impulse::{ImpulseSettings, ImpulseSimulator};
 use osculate_dynamics::{Scene, SceneError, Settings, Simulator};
 use osculate_math::se3::Pose;
-pub(crate) use start::hangs_on;
+pub(crate) use start::{hangs_on, start_poses, starts_by_joints};
 pub(crate) use typed::Stretch;
 use typed::{Tosses, Typed};
 
@@ -99,6 +105,12 @@ pub struct Toss {
     pub velocity: Vector3<f64>,
     /// Angular velocity at the start (rad/s), world.
     pub angular_velocity: Vector3<f64>,
+    /// Where joints start; those that are not here start as in the scene.
+    pub joints: Vec<JointStart>,
+    /// Where free bodies other than the tracked one start; those that are not here start as in the scene.
+    pub others: Vec<BodyStart>,
+    /// Records of each channel of the model at each frame; none where nothing was measured.
+    pub series: Vec<Vec<Option<Sample>>>,
 }
 
 /// The contact model, and how it is solved.
@@ -121,6 +133,8 @@ pub struct Model {
     pub body: usize,
     /// Steps between two frames.
     pub substeps: usize,
+    /// What is compared; where empty the pose of the tracked body.
+    pub channels: Vec<Channel>,
 }
 
 /// The identification problem.
@@ -130,80 +144,18 @@ pub struct Problem {
     tosses: Box<dyn Tosses>,
 }
 
-/// Why a problem cannot be set up or evaluated.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ProblemError {
-    /// A toss could not be simulated.
-    #[error("toss {id}: {source}")]
-    Run {
-        /// Number of the toss.
-        id: u32,
-        /// Why.
-        source: ModelError,
-    },
-    /// The scene is not valid for a toss.
-    #[error("toss {id}: {source}")]
-    Scene {
-        /// Number of the toss.
-        id: u32,
-        /// Why.
-        source: SceneError,
-    },
-    /// The scene is not valid.
-    #[error(transparent)]
-    Invalid(#[from] SceneError),
-    /// A free parameter is wrong.
-    #[error(transparent)]
-    Parameter(#[from] ParameterError),
-    /// There are no tosses.
-    #[error("no tosses to fit")]
-    NoTosses,
-    /// A toss has no motion to compare.
-    #[error("toss {id}: {frames} frames from the start of the roll-out, at least 2 are needed")]
-    TooShort {
-        /// Number of the toss.
-        id: u32,
-        /// Frames found.
-        frames: usize,
-    },
-    /// The recorded start of a link says nothing of the links that it hangs on.
-    #[error(
-        "body '{body}' hangs on link '{parent}': only a free body or a link of the world can be tracked"
-    )]
-    Hangs {
-        /// Its name.
-        body: String,
-        /// Its parent.
-        parent: String,
-    },
-    /// The start of a link is that of its joint.
-    #[error(
-        "body '{body}' is a link: its start cannot be estimated, neither by [initial_state] nor by shooting"
-    )]
-    LinkStart {
-        /// Its name.
-        body: String,
-    },
-    /// The tracked body does not move.
-    #[error("body '{body}' is static: only a dynamic body can be fitted to a trajectory")]
-    Static {
-        /// Its name.
-        body: String,
-    },
-}
-
 /// Runs an expression with the model as a [`Stretch`] of its own type.
 macro_rules! under_its_model {
     ($model:expr, $stretch:ident => $result:expr) => {{
-        let Model { scene, settings, body, substeps } = $model;
+        let Model { scene, settings, body, substeps, channels } = $model;
         match settings {
             ModelSettings::Compliant(settings) => {
-                let $stretch = Stretch::<Simulator> { scene, settings, body, substeps };
+                let $stretch = Stretch::<Simulator> { scene, settings, body, substeps, channels };
                 $result
             }
             ModelSettings::Impulse(settings) => {
-                let $stretch = Stretch::<ImpulseSimulator> { scene, settings, body, substeps };
+                let $stretch =
+                    Stretch::<ImpulseSimulator> { scene, settings, body, substeps, channels };
                 $result
             }
         }
@@ -218,6 +170,21 @@ impl Model {
     /// Where the scene is not valid.
     pub fn numbers(&self) -> Result<Vec<(Entry, f64)>, SceneError> {
         under_its_model!(self.clone(), stretch => stretch.numbers())
+    }
+}
+
+impl Model {
+    /// What the channels of the model read of a toss rolled out with the numbers of the scene, against its records.
+    ///
+    /// # Errors
+    /// Where the scene or the toss is wrong, or the roll-out fails.
+    pub fn roll_out(&self, toss: Toss) -> Result<RollOut, ProblemError> {
+        let weights = Weights { position: 1.0, rotation: 1.0, per_frame_mean: false };
+        let how = (Horizon::Full, InitialState::default());
+        let problem = under_its_model!(self.clone(), stretch => {
+            Typed::problem(stretch, vec![toss], &[], weights, how)
+        })?;
+        problem.roll_out(0, &[], &[])
     }
 }
 
@@ -237,13 +204,28 @@ impl Problem {
         if tosses.is_empty() {
             return Err(ProblemError::NoTosses);
         }
+        if parameters.iter().all(|p| p.profile_only) {
+            return Err(ParameterError::None.into());
+        }
         let body = &model.scene.bodies[model.body];
         if !body.is_dynamic() {
             return Err(ProblemError::Static { body: body.name.clone() });
         }
-        if let Some(parent) = hangs_on(&model.scene, model.body) {
+        if let Some(parent) = hangs_on(&model.scene, model.body)
+            && !starts_by_joints(&model)
+        {
             let (body, parent) = (body.name.clone(), parent.to_owned());
             return Err(ProblemError::Hangs { body, parent });
+        }
+        if !model.channels.is_empty() && matches!(horizon, Horizon::MultipleShooting { .. }) {
+            return Err(ProblemError::ShootingChannels);
+        }
+        for t in &tosses {
+            let (expected, frames) = (model.channels.len(), t.measured.len());
+            let found = t.series.iter().filter(|s| s.len() == frames).count();
+            if found != expected || t.series.len() != expected {
+                return Err(ProblemError::Series { id: t.id, found, expected, frames });
+            }
         }
         let how = (horizon, initial);
         under_its_model!(model, stretch => Typed::problem(stretch, tosses, parameters, weights, how))
@@ -262,6 +244,16 @@ impl Problem {
     /// Value in the scene of a parameter by path.
     pub fn scene_value(&self, path: &str) -> Option<f64> {
         self.tosses.scene_value(path)
+    }
+
+    /// The channels that are compared.
+    pub fn channels(&self) -> &[Channel] {
+        self.tosses.channels()
+    }
+
+    /// Unit of each channel.
+    pub fn channel_units(&self) -> Vec<&'static str> {
+        self.tosses.channel_units()
     }
 
     /// Number of a toss in its data set.
@@ -339,6 +331,8 @@ pub struct RollOut {
     pub measured: Vec<Pose>,
     /// Simulated poses.
     pub simulated: Vec<Pose>,
+    /// Of each channel the distance of reading and record at each frame that has one, in its unit: time and readings less records.
+    pub channels: Vec<Vec<(f64, Vector3<f64>)>>,
     /// Solves (stages; steps of the impulse model) that did not converge.
     pub unconverged: usize,
 }

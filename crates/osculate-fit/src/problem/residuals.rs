@@ -1,12 +1,14 @@
 //! Residuals of one toss, their Jacobian, and the parameters of a roll-out.
 
+use super::channel::Numbers;
+use super::observe::step_ends;
 use super::segments::{Segments, push_continuity};
 use super::typed::Typed;
 use crate::contact_model::{ContactModel, ModelError};
 use crate::least_squares::BlockResiduals;
-use nalgebra::{DMatrix, DVector, Vector3};
+use nalgebra::{DMatrix, DVector};
 use osculate_dynamics::impulse::RigidState;
-use osculate_dynamics::{OnFailure, Parameters};
+use osculate_dynamics::{Kinematics, OnFailure, Parameters};
 use osculate_math::{Jet, Scalar};
 
 /// Roll-outs of the segments of a toss with their numbers.
@@ -25,8 +27,13 @@ impl<S: ContactModel> Typed<S> {
         let mut p = S::lift::<T>(&simulator.all_parameters(scene));
         for (i, &u) in shared.iter().enumerate() {
             let q = &self.parameters[i];
-            let moved = T::from(q.to_value(u) - self.base_value(i)) + seed(i) * q.slope(u);
-            S::add(&self.layout, &mut p, self.indices[i], moved);
+            for &index in std::iter::once(&self.indices[i]).chain(&self.tied[i]) {
+                let moved = T::from(q.to_value(u) - self.base_value(index)) + seed(i) * q.slope(u);
+                // Clock offsets are numbers of the channels, not of the roll-out.
+                if index < self.of_layout {
+                    S::add(&self.layout, &mut p, index, moved);
+                }
+            }
         }
         for (k, ((index, _), &l)) in self.own.iter().zip(own).enumerate() {
             S::add(&self.layout, &mut p, *index, T::from(l) + seed(shared.len() + k));
@@ -39,17 +46,32 @@ impl<S: ContactModel> Typed<S> {
         &self,
         segments: &Segments<S>,
         segment: usize,
-        state: impl Fn(usize) -> RigidState<T>,
-        center: &Vector3<T>,
+        bodies: impl Fn(usize, usize) -> Kinematics<T>,
+        (p, offset): (&Parameters<T>, impl Fn(usize) -> T),
         out: &mut Vec<T>,
     ) {
         let toss = &segments.toss;
         let first = segments.cuts[segment];
-        // A frame shared by two segments belongs to the later one.
-        let last = segments.cuts[segment + 1];
-        for frame in (first..last).filter(|&f| toss.observed[f]) {
-            let y = state((frame - first) * self.stretch.substeps).kinematics(center);
-            out.extend(self.frame(segments, frame, &y.position, &y.rotation));
+        if self.stretch.channels.is_empty() {
+            // A frame shared by two segments belongs to the later one.
+            let last = segments.cuts[segment + 1];
+            for frame in (first..last).filter(|&f| toss.observed[f]) {
+                let y = bodies((frame - first) * self.stretch.substeps, self.stretch.body);
+                out.extend(self.frame(segments, frame, &y.position, &y.rotation));
+            }
+            return;
+        }
+        let ends = step_ends(segments.simulators[segment].durations());
+        let channels = &self.stretch.channels;
+        let numbers: Vec<Numbers<T>> =
+            channels.iter().map(|c| c.numbers(&self.stretch.scene, p)).collect();
+        let weights: Vec<f64> = (0..channels.len()).map(|c| self.weight_of(segments, c)).collect();
+        for record in self.records(segments, segment) {
+            let c = record.channel;
+            let Some(sample) = toss.series[c][record.frame] else { continue };
+            let by = (toss.times.as_slice(), ends.as_slice());
+            let off = self.misfit(by, (record, &sample), &bodies, (&numbers[c], offset(c)));
+            out.extend(channels[c].axes.iter().map(|&k| off[k] * weights[c]));
         }
     }
 
@@ -75,9 +97,12 @@ impl<S: ContactModel> Typed<S> {
             };
             let p = self.at::<Jet<M>>(simulator, shared, &own[s * per..(s + 1) * per], seed);
             let path = S::path(&derivatives[s], &p)?;
-            let center = S::of_scene(&p).bodies[body].center;
+            let scene = S::of_scene(&p);
             let state = |k: usize| S::state_on(&path, k, body);
-            self.residuals(segments, s, state, &center, &mut out);
+            let bodies =
+                |k: usize, i: usize| S::state_on(&path, k, i).kinematics(&scene.bodies[i].center);
+            let offset = |c: usize| self.offset(c, shared, seed);
+            self.residuals(segments, s, bodies, (scene, offset), &mut out);
             starts.push(state(0));
             ends.push(state(simulator.steps()));
         }
@@ -125,9 +150,13 @@ impl<S: ContactModel> Typed<S> {
         for (s, simulator) in segments.simulators.iter().enumerate() {
             let p = self.at::<f64>(simulator, shared, &own[s * per..(s + 1) * per], |_| 0.0);
             let trajectory = simulator.run(&p)?;
-            let center = S::of_scene(&p).bodies[body].center;
+            let scene = S::of_scene(&p);
             let state = |k: usize| S::state(&trajectory, k, body);
-            self.residuals(segments, s, state, &center, &mut values);
+            let bodies = |k: usize, i: usize| {
+                S::state(&trajectory, k, i).kinematics(&scene.bodies[i].center)
+            };
+            let offset = |c: usize| self.offset(c, shared, |_| 0.0);
+            self.residuals(segments, s, bodies, (scene, offset), &mut values);
             starts.push(state(0));
             ends.push(state(simulator.steps()));
             rolled.push((p, trajectory));

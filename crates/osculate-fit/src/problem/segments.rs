@@ -60,6 +60,7 @@ impl<S: ContactModel> Segments<S> {
             toss.measured.truncate(cuts[1]);
             toss.observed.truncate(cuts[1]);
             toss.times.truncate(cuts[1]);
+            toss.series.iter_mut().for_each(|s| s.truncate(cuts[1]));
         }
         Ok(Self { toss, simulators, whole, cuts })
     }

@@ -5,8 +5,11 @@
 //! m = A⁻¹ X B⁻¹             q its coordinates: projected where the joint moves in fewer directions than the recording
 //! ```
 
+use super::{JointStart, Model, Quantity, Toss};
 use nalgebra::Vector3;
-use osculate_dynamics::articulated::{Configuration, Joint, JointKind, JointPosition};
+use osculate_dynamics::articulated::{
+    Configuration, Joint, JointKind, JointPosition, TreeKinematics,
+};
 use osculate_dynamics::{ArticulationError, Scene, SceneError};
 use osculate_math::se3::Pose;
 use osculate_math::so3;
@@ -24,12 +27,95 @@ pub(crate) fn is_link(scene: &Scene, body: usize) -> bool {
     scene.articulation.as_ref().is_some_and(|a| a.link_of_body(body).is_some())
 }
 
+/// Whether joint channels say where every joint stands that moves the tracked body.
+pub(crate) fn starts_by_joints(model: &Model) -> bool {
+    let Some(articulation) = &model.scene.articulation else { return false };
+    let links = articulation.model().links();
+    let mut link = articulation.link_of_body(model.body);
+    if link.is_none() {
+        return false;
+    }
+    while let Some(i) = link {
+        let body = articulation.bodies()[i];
+        let measured =
+            model.channels.iter().any(|c| c.quantity == Quantity::JointPosition && c.body == body);
+        if links[i].joint.kind.dofs() > 0 && !measured {
+            return false;
+        }
+        link = links[i].parent;
+    }
+    true
+}
+
+/// Poses of all bodies where a toss starts.
+///
+/// # Errors
+/// Where a joint cannot be at its position.
+pub(crate) fn start_poses(model: &Model, toss: &Toss) -> Result<Vec<Pose>, SceneError> {
+    let mut scene = model.scene.clone();
+    place_all(
+        &mut scene,
+        model.body,
+        toss,
+        (&toss.measured[0], toss.velocity, toss.angular_velocity),
+    )?;
+    let mut poses: Vec<Pose> = scene.bodies.iter().map(|b| b.pose).collect();
+    if let Some(articulation) = &scene.articulation {
+        let at = &articulation.initial.configuration;
+        let tree = TreeKinematics::new(articulation.model(), at);
+        for (&body, pose) in articulation.bodies().iter().zip(tree.links) {
+            poses[body] = pose;
+        }
+    }
+    Ok(poses)
+}
+
+/// Sets all that a toss says of the start: of the tracked body, of joints, of other bodies.
+///
+/// # Errors
+/// Where a joint cannot be at that position.
+pub(crate) fn place_all(
+    scene: &mut Scene,
+    body: usize,
+    toss: &Toss,
+    start: (&Pose, Vector3<f64>, Vector3<f64>),
+) -> Result<(), SceneError> {
+    place(scene, body, start)?;
+    place_joints(scene, &toss.joints)?;
+    for other in &toss.others {
+        place(scene, other.body, (&other.pose, other.velocity, other.angular_velocity))?;
+    }
+    Ok(())
+}
+
+/// Sets position and rate of joints of one degree of freedom.
+///
+/// # Errors
+/// Where a joint cannot be at that position.
+fn place_joints(scene: &mut Scene, joints: &[JointStart]) -> Result<(), SceneError> {
+    let Some(articulation) = &mut scene.articulation else { return Ok(()) };
+    let mut positions = articulation.initial.configuration.joints().to_vec();
+    for joint in joints {
+        let Some(link) = articulation.link_of_body(joint.body) else { continue };
+        if !articulation.model().links()[link].joint.kind.is_scalar() {
+            continue;
+        }
+        positions[link] = JointPosition::Scalar(joint.position);
+        let dof = articulation.model().joint_dofs(link).start;
+        articulation.initial.rates[dof] = joint.rate;
+    }
+    let configuration =
+        Configuration::of(articulation.model(), positions).map_err(ArticulationError::from)?;
+    articulation.initial.configuration = configuration;
+    Ok(())
+}
+
 /// Sets pose and velocities of the local frame of a body; of a link of the world its joint's coordinates. Other joints keep
 /// those of the scene.
 ///
 /// # Errors
 /// Where a joint cannot be at that position.
-pub(crate) fn place(
+fn place(
     scene: &mut Scene,
     body: usize,
     (pose, velocity, spin): (&Pose, Vector3<f64>, Vector3<f64>),
@@ -41,6 +127,10 @@ pub(crate) fn place(
     let Some(articulation) = &mut scene.articulation else { return Ok(()) };
     let Some(link) = articulation.link_of_body(body) else { return Ok(()) };
     let model = articulation.model();
+    // Of a link that hangs on another its joints say where it is, in place_joints.
+    if model.links()[link].parent.is_some() {
+        return Ok(());
+    }
     let joint = &model.links()[link].joint;
     let first: usize = model.links()[..link].iter().map(|l| l.joint.kind.dofs()).sum();
     let (position, rates) = coordinates(joint, pose, velocity, spin);
@@ -88,7 +178,7 @@ fn coordinates(
 mod tests {
     use super::*;
     use nalgebra::Matrix3;
-    use osculate_dynamics::articulated::{ArticulatedModel, Link, LinkInertia, TreeKinematics};
+    use osculate_dynamics::articulated::{ArticulatedModel, Link, LinkInertia};
 
     fn pose(x: [f64; 6]) -> Pose {
         let [a, b, c, d, e, f] = x;

@@ -1,13 +1,16 @@
 //! The identification problem under one contact model.
 
+use super::channel::{Channel, Quantity};
+use super::observe::step_ends;
 use super::segments::{Segments, own_parameters};
 use super::start;
 use super::{Along, Horizon, InitialState, Problem, ProblemError, RollOut, Toss, Weights};
 use crate::contact_model::{ContactModel, Entry, ModelError, index_of};
 use crate::least_squares::BlockResiduals;
-use crate::parameter::{FreeParameter, resolve};
+use crate::parameter::{FreeParameter, resolve, tied};
 use nalgebra::Vector3;
 use osculate_dynamics::{Parameters, Scene, SceneError};
+use osculate_math::Scalar;
 use osculate_math::se3::Pose;
 
 /// What a problem asks of its roll-outs, under whichever model they are.
@@ -16,6 +19,8 @@ pub(super) trait Tosses: Send + Sync {
     fn toss_id(&self, block: usize) -> u32;
     fn unit(&self, i: usize) -> &'static str;
     fn scene_value(&self, path: &str) -> Option<f64>;
+    fn channels(&self) -> &[Channel];
+    fn channel_units(&self) -> Vec<&'static str>;
     fn own_start(&self) -> Vec<Vec<f64>>;
     fn residuals(
         &self,
@@ -41,6 +46,8 @@ pub(crate) struct Stretch<S: ContactModel> {
     pub(crate) body: usize,
     /// Steps between two frames.
     pub(crate) substeps: usize,
+    /// What is compared; where empty the pose of the tracked body.
+    pub(crate) channels: Vec<Channel>,
 }
 
 impl<S: ContactModel> Stretch<S> {
@@ -52,7 +59,7 @@ impl<S: ContactModel> Stretch<S> {
         start: (&Pose, Vector3<f64>, Vector3<f64>),
     ) -> Result<S, SceneError> {
         let mut scene = self.scene.clone();
-        start::place(&mut scene, self.body, start)?;
+        start::place_all(&mut scene, self.body, toss, start)?;
         let mut durations = Vec::with_capacity((frames.len() - 1) * self.substeps);
         for k in frames.start + 1..frames.end {
             let dt = (toss.times[k] - toss.times[k - 1]) / self.substeps as f64;
@@ -77,7 +84,21 @@ impl<S: ContactModel> Stretch<S> {
     pub(crate) fn numbers(&self) -> Result<Vec<(Entry, f64)>, SceneError> {
         // The numbers do not depend on the time grid.
         let simulator = S::new(self.scene.clone(), self.settings, vec![1.0])?;
-        Ok(numbers(&simulator, Parameters::of(&self.scene)))
+        let mut all = numbers(&simulator, Parameters::of(&self.scene));
+        all.extend(self.offsets());
+        Ok(all)
+    }
+
+    /// Clock offsets of the channels, which are parameters beside those of the scene.
+    fn offsets(&self) -> Vec<(Entry, f64)> {
+        let mut all: Vec<(Entry, f64)> = Vec::new();
+        for c in &self.channels {
+            let path = c.offset_path();
+            if all.iter().all(|(e, _)| e.path != path) {
+                all.push((Entry { path, unit: "s" }, c.clock_offset));
+            }
+        }
+        all
     }
 }
 
@@ -97,7 +118,13 @@ pub(super) struct Typed<S: ContactModel> {
     pub(super) parameters: Vec<FreeParameter>,
     /// Layout index of each free parameter.
     pub(super) indices: Vec<usize>,
+    /// Layout indices of others that have its value.
+    pub(super) tied: Vec<Vec<usize>>,
     pub(super) layout: S::Layout,
+    /// How many of the entries are of the layout; clock offsets follow.
+    pub(super) of_layout: usize,
+    /// Index among the free parameters of the clock offset of each channel, where it is free.
+    pub(super) offsets: Vec<Option<usize>>,
     entries: Vec<Entry>,
     /// Values in the scene.
     values: Vec<f64>,
@@ -119,14 +146,21 @@ impl<S: ContactModel> Typed<S> {
         let simulator = S::new(scene.clone(), stretch.settings, vec![1.0])?;
         let base = simulator.all_parameters(Parameters::of(scene));
         let layout = simulator.layout(&base);
-        let entries = S::entries(&layout);
-        let indices: Vec<usize> = resolve(&entries, parameters)?
+        let mut entries = S::entries(&layout);
+        let mut values = S::values(&layout, &base);
+        let of_layout = entries.len();
+        let (more, offset_values): (Vec<Entry>, Vec<f64>) = stretch.offsets().into_iter().unzip();
+        entries.extend(more);
+        values.extend(offset_values);
+        let known = if parameters.is_empty() { Vec::new() } else { resolve(&entries, parameters)? };
+        let indices: Vec<usize> = known
             .into_iter()
             .zip(parameters)
             .filter_map(|(i, p)| (!p.profile_only).then_some(i))
             .collect();
         let free: Vec<FreeParameter> =
             parameters.iter().filter(|p| !p.profile_only).cloned().collect();
+        let tied = free.iter().map(|p| tied(&entries, p)).collect::<Result<Vec<_>, _>>()?;
         let shooting = matches!(horizon, Horizon::MultipleShooting { .. });
         let name = &scene.bodies[stretch.body].name;
         if start::is_link(scene, stretch.body) && (shooting || initial != InitialState::default()) {
@@ -142,17 +176,28 @@ impl<S: ContactModel> Typed<S> {
             .map(|mut t| {
                 if prior_is_first_frame && !t.observed.is_empty() {
                     t.observed[0] = false;
+                    for (c, series) in stretch.channels.iter().zip(&mut t.series) {
+                        let placed = matches!(c.quantity, Quantity::Position | Quantity::Rotation);
+                        if placed && c.body == stretch.body {
+                            series[0] = None;
+                        }
+                    }
                 }
                 Segments::new(&stretch, t, horizon)
             })
             .collect::<Result<Vec<_>, _>>()?;
-        let values = S::values(&layout, &base);
+        let clock = |c: &Channel| index_of(&entries, &c.offset_path());
+        let offset = |c: &Channel| clock(c).and_then(|e| indices.iter().position(|&i| i == e));
+        let offsets = stretch.channels.iter().map(offset).collect();
         let typed = Self {
             stretch,
             weights,
             parameters: free.clone(),
             indices,
+            tied,
             layout,
+            of_layout,
+            offsets,
             entries,
             values,
             tosses,
@@ -161,9 +206,53 @@ impl<S: ContactModel> Typed<S> {
         Ok(Problem { parameters: free, tosses: Box::new(typed) })
     }
 
-    /// Value of a free parameter in the scene.
-    pub(super) fn base_value(&self, i: usize) -> f64 {
-        self.values[self.indices[i]]
+    /// Readings less records of each channel at the frames that have one, with their times.
+    fn misfits(
+        &self,
+        (segments, simulator): (&Segments<S>, &S),
+        trajectory: &S::Trajectory,
+        (parameters, shared): (&S::Parameters<f64>, &[f64]),
+    ) -> Vec<Vec<(f64, Vector3<f64>)>> {
+        let (toss, ends) = (&segments.toss, step_ends(simulator.durations()));
+        let p = S::of_scene(parameters);
+        let bodies = |step: usize, body: usize| {
+            S::state(trajectory, step, body).kinematics(&p.bodies[body].center)
+        };
+        let mut all = vec![Vec::new(); self.stretch.channels.len()];
+        for (c, channel) in self.stretch.channels.iter().enumerate() {
+            let numbers = channel.numbers(&self.stretch.scene, p);
+            let offset = self.offset::<f64>(c, shared, |_| 0.0);
+            for record in self.records(segments, 0).into_iter().filter(|r| r.channel == c) {
+                let Some(sample) = toss.series[c][record.frame] else { continue };
+                let by = (toss.times.as_slice(), ends.as_slice());
+                let off = self.misfit(by, (record, &sample), &bodies, (&numbers, offset));
+                let kept =
+                    Vector3::from_fn(|k, _| if channel.axes.contains(&k) { off[k] } else { 0.0 });
+                all[c].push((toss.times[record.frame], kept));
+            }
+        }
+        all
+    }
+
+    /// Clock offset of a channel; `seed(i)` adds derivatives by free parameters.
+    pub(super) fn offset<T: Scalar>(
+        &self,
+        channel: usize,
+        shared: &[f64],
+        seed: impl Fn(usize) -> T,
+    ) -> T {
+        match self.offsets[channel] {
+            Some(i) => {
+                let q = &self.parameters[i];
+                seed(i) * q.slope(shared[i]) + q.to_value(shared[i])
+            }
+            None => T::from(self.stretch.channels[channel].clock_offset),
+        }
+    }
+
+    /// Value in the scene of the number with an index.
+    pub(super) fn base_value(&self, index: usize) -> f64 {
+        self.values[index]
     }
 }
 
@@ -182,6 +271,14 @@ impl<S: ContactModel> Tosses for Typed<S> {
 
     fn scene_value(&self, path: &str) -> Option<f64> {
         index_of(&self.entries, path).map(|i| self.values[i])
+    }
+
+    fn channels(&self) -> &[Channel] {
+        &self.stretch.channels
+    }
+
+    fn channel_units(&self) -> Vec<&'static str> {
+        self.stretch.channels.iter().map(|c| c.unit(&self.stretch.scene)).collect()
     }
 
     fn own_start(&self) -> Vec<Vec<f64>> {
@@ -207,11 +304,13 @@ impl<S: ContactModel> Tosses for Typed<S> {
         let trajectory = simulator.run(&parameters)?;
         let center = self.stretch.scene.bodies[self.stretch.body].center();
         let simulated = self.stretch.poses(simulator, &trajectory, &center);
+        let channels = self.misfits((segments, simulator), &trajectory, (&parameters, shared));
         Ok(RollOut {
             id: segments.toss.id,
             times: segments.toss.times[..simulated.len()].to_vec(),
             measured: segments.toss.measured[..simulated.len()].to_vec(),
             simulated,
+            channels,
             unconverged: S::unconverged(&trajectory),
         })
     }

@@ -215,7 +215,7 @@ fn split(tosses: impl Iterator<Item = (u32, u32)>) -> Split {
 }
 
 /// A folder that does not exist or has no entries.
-fn is_vacant(folder: &Path) -> Result<bool, RecordingError> {
+pub(super) fn is_vacant(folder: &Path) -> Result<bool, RecordingError> {
     match fs::read_dir(folder) {
         Ok(mut entries) => Ok(entries.next().is_none()),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(true),
@@ -293,7 +293,7 @@ fn write(
     write_json(&metadata_path, &metadata)
 }
 
-fn write_json(path: &Path, value: &impl Serialize) -> Result<(), RecordingError> {
+pub(super) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), RecordingError> {
     let mut text = serde_json::to_vec_pretty(value)
         .map_err(|source| RecordingError::Json { file: path.into(), source })?;
     text.push(b'\n');

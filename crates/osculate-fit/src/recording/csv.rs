@@ -7,14 +7,21 @@
 //! `t` (s), `p` (m) and `v` \[m/s\] in the world frame, `q` the body-to-world quaternion, scalar first, `w` \[rad/s\]
 //! in the **body** frame. Columns may come in any order; the six velocity columns come together or not at all.
 //! Every line, the last one too, ends with a line end: a file without it may have lost digits.
+//!
+//! A folder whose metadata list `extra_columns` has these beside the pose, or in place of all of it: joint angles, forces, masks. A
+//! field of theirs may be empty: nothing was measured there.
 
 use super::{RecordingError, files};
 use nalgebra::Vector3;
 use osculate_math::{se3::Pose, so3};
-use std::{fmt::Write, path::Path};
+use std::{collections::BTreeMap, fmt::Write, path::Path};
 
+mod layout;
 #[cfg(test)]
 mod tests;
+
+use layout::Layout;
+pub(crate) use layout::parse_number;
 
 /// Columns of a file with velocities; the first [`POSE_COLUMNS`] are those of a file without.
 pub const COLUMNS: [&str; 14] =
@@ -38,12 +45,14 @@ pub struct Recording {
     pub id: u32,
     /// Times (s), increasing, shape `[frames]`.
     pub times: Vec<f64>,
-    /// Poses, body to world, positions in m, shape `[frames]`.
+    /// Poses, body to world, positions in m, shape `[frames]`; empty where the file has none, only extra columns.
     pub poses: Vec<Pose>,
     /// Velocities of the origin of the body frame \[m/s\], world frame, shape `[frames]`.
     pub velocities: Option<Vec<Vector3<f64>>>,
     /// Angular velocities \[rad/s\], **body** frame (`R ω` in the world), shape `[frames]`.
     pub angular_velocities: Option<Vec<Vector3<f64>>>,
+    /// Extra columns, each of shape `[frames]`; none where a field is empty.
+    pub extra: BTreeMap<String, Vec<Option<f64>>>,
 }
 
 impl Recording {
@@ -52,7 +61,15 @@ impl Recording {
     /// # Errors
     /// [`RecordingError::Io`], or what [`Recording::parse_csv`] refuses.
     pub fn read_csv(path: &Path, id: u32) -> Result<Self, RecordingError> {
-        Self::parse_csv(&files::read(path)?, path, id)
+        Self::read_csv_with(path, id, &[])
+    }
+
+    /// Reads a file that may have extra columns.
+    ///
+    /// # Errors
+    /// As [`Recording::read_csv`].
+    pub fn read_csv_with(path: &Path, id: u32, extra: &[String]) -> Result<Self, RecordingError> {
+        Self::parse_csv_with(&files::read(path)?, path, id, extra)
     }
 
     /// Parses the content of a file; `file` is only named in errors.
@@ -61,15 +78,37 @@ impl Recording {
     /// One variant of [`RecordingError`] per failure: header, field count, number, finiteness, quaternion norm,
     /// order of times, number of rows, cut-short last line. Never panics, whatever the bytes.
     pub fn parse_csv(bytes: &[u8], file: &Path, id: u32) -> Result<Self, RecordingError> {
+        Self::parse_csv_with(bytes, file, id, &[])
+    }
+
+    /// As [`Recording::parse_csv`], of a file that has these columns too, in any order.
+    ///
+    /// # Errors
+    /// As [`Recording::parse_csv`].
+    pub fn parse_csv_with(
+        bytes: &[u8],
+        file: &Path,
+        id: u32,
+        extra: &[String],
+    ) -> Result<Self, RecordingError> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let mut lines = bytes.split_inclusive(|&b| b == b'\n').enumerate();
         let header = lines.next().map_or(&[][..], |(_, line)| line);
-        let layout = Layout::parse(header, file)?;
+        let layout = Layout::parse(header, file, extra)?;
         let mut recording = Self::empty(id, layout.velocities);
+        recording.extra = extra.iter().map(|name| (name.clone(), Vec::new())).collect();
         for (index, line) in lines {
             if !line.trim_ascii().is_empty() {
-                let row = layout.row(line, file, index + 1)?;
-                recording.push(&row, file, index + 1)?;
+                let (row, more) = layout.row(line, (file, extra), index + 1)?;
+                if layout.poses {
+                    recording.push(&row, file, index + 1)?;
+                } else {
+                    recording.check_time(row[0], file, index + 1)?;
+                    recording.times.push(row[0]);
+                }
+                for (name, value) in extra.iter().zip(more) {
+                    recording.extra.entry(name.clone()).or_default().push(value);
+                }
             }
         }
         match recording.times.len() {
@@ -92,21 +131,41 @@ impl Recording {
         self.check_lengths()?;
         let mut previous = [1.0, 0.0, 0.0, 0.0];
         let mut rows = Vec::with_capacity(self.times.len());
-        for (k, (time, pose)) in self.times.iter().zip(&self.poses).enumerate() {
-            let mut q = so3::to_quaternion(&pose.rotation);
-            if q.iter().zip(previous).map(|(a, b)| a * b).sum::<f64>() < 0.0 {
-                q = q.map(|x| -x);
+        for (k, time) in self.times.iter().enumerate() {
+            let mut row = vec![Some(*time)];
+            if let Some(pose) = self.poses.get(k) {
+                self.push_fields(k, pose, &mut previous, &mut row);
             }
-            previous = q;
-            let mut row = vec![*time];
-            row.extend(pose.position.iter().chain(&q));
-            if let (Some(v), Some(w)) = (&self.velocities, &self.angular_velocities) {
-                row.extend(v[k].iter().chain(w[k].iter()));
-            }
+            row.extend(self.extra.values().map(|series| series[k]));
             rows.push(row);
         }
-        let columns = if self.has_velocities() { COLUMNS.len() } else { POSE_COLUMNS };
-        write_rows(path, &COLUMNS[..columns], &rows)
+        let columns = match (self.poses.is_empty(), self.has_velocities()) {
+            (true, _) => 1,
+            (false, true) => COLUMNS.len(),
+            (false, false) => POSE_COLUMNS,
+        };
+        let mut names = COLUMNS[..columns].to_vec();
+        names.extend(self.extra.keys().map(String::as_str));
+        write_rows(path, &names, &rows)
+    }
+
+    /// Pose and velocities of a frame; `previous` is the quaternion of the frame before.
+    fn push_fields(
+        &self,
+        k: usize,
+        pose: &Pose,
+        previous: &mut [f64; 4],
+        row: &mut Vec<Option<f64>>,
+    ) {
+        let mut q = so3::to_quaternion(&pose.rotation);
+        if q.iter().zip(previous.iter()).map(|(a, b)| a * b).sum::<f64>() < 0.0 {
+            q = q.map(|x| -x);
+        }
+        *previous = q;
+        row.extend(pose.position.iter().chain(&q).copied().map(Some));
+        if let (Some(v), Some(w)) = (&self.velocities, &self.angular_velocities) {
+            row.extend(v[k].iter().chain(w[k].iter()).copied().map(Some));
+        }
     }
 
     /// Whether both velocity series are there.
@@ -122,6 +181,17 @@ impl Recording {
             poses: Vec::new(),
             velocities: velocities.then(Vec::new),
             angular_velocities: velocities.then(Vec::new),
+            extra: BTreeMap::new(),
+        }
+    }
+
+    /// Times go forward.
+    fn check_time(&self, found: f64, file: &Path, line: usize) -> Result<(), RecordingError> {
+        match self.times.last() {
+            Some(&previous) if found <= previous => {
+                Err(RecordingError::TimeNotIncreasing { file: file.into(), line, found, previous })
+            }
+            _ => Ok(()),
         }
     }
 
@@ -133,16 +203,7 @@ impl Recording {
         line: usize,
     ) -> Result<(), RecordingError> {
         let [t, px, py, pz, qw, qx, qy, qz, vx, vy, vz, wx, wy, wz] = *row;
-        if let Some(&previous) = self.times.last()
-            && t <= previous
-        {
-            return Err(RecordingError::TimeNotIncreasing {
-                file: file.into(),
-                line,
-                found: t,
-                previous,
-            });
-        }
+        self.check_time(t, file, line)?;
         let norm = (qw * qw + qx * qx + qy * qy + qz * qz).sqrt();
         if (norm - 1.0).abs() > NORM_TOLERANCE {
             let tolerance = NORM_TOLERANCE;
@@ -171,13 +232,18 @@ impl Recording {
     pub(crate) fn check_lengths(&self) -> Result<(), RecordingError> {
         let expected = self.times.len();
         let both = self.velocities.is_some() || self.angular_velocities.is_some();
+        let poses = if self.extra.is_empty() || both {
+            self.poses.len()
+        } else {
+            self.poses.len().max(expected * usize::from(self.poses.is_empty()))
+        };
         let velocities = |series: &Option<Vec<Vector3<f64>>>| match series {
             Some(values) => values.len(),
             None if both => 0,
             None => expected,
         };
         for (series, found) in [
-            ("poses", self.poses.len()),
+            ("poses", poses),
             ("velocities", velocities(&self.velocities)),
             ("angular velocities", velocities(&self.angular_velocities)),
         ] {
@@ -185,112 +251,30 @@ impl Recording {
                 return Err(RecordingError::SeriesLength { id: self.id, series, found, expected });
             }
         }
+        if let Some(series) = self.extra.values().find(|s| s.len() != expected) {
+            let (series, found) = ("values of an extra column", series.len());
+            return Err(RecordingError::SeriesLength { id: self.id, series, found, expected });
+        }
         Ok(())
     }
 }
 
-/// Where the columns of a file are.
-struct Layout {
-    /// For each field of a line, its index in [`COLUMNS`].
-    order: Vec<usize>,
-    velocities: bool,
-}
-
-impl Layout {
-    fn parse(header: &[u8], file: &Path) -> Result<Self, RecordingError> {
-        let expected = || {
-            let (pose, velocity) = COLUMNS.split_at(POSE_COLUMNS);
-            format!("`{}[,{}]`", pose.join(","), velocity.join(","))
-        };
-        if header.trim_ascii().is_empty() {
-            return Err(RecordingError::NoHeader { file: file.into(), expected: expected() });
-        }
-        let mut order = Vec::new();
-        for name in header.split(|&b| b == b',').map(<[u8]>::trim_ascii) {
-            let Some(column) = COLUMNS.iter().position(|c| c.as_bytes() == name) else {
-                let (column, expected) = (excerpt(name), expected());
-                return Err(RecordingError::UnknownColumn { file: file.into(), column, expected });
-            };
-            if order.contains(&column) {
-                let column = COLUMNS[column];
-                return Err(RecordingError::DuplicateColumn { file: file.into(), column });
-            }
-            order.push(column);
-        }
-        let velocities = order.iter().any(|&c| c >= POSE_COLUMNS);
-        let needed = if velocities { COLUMNS.len() } else { POSE_COLUMNS };
-        match (0..needed).find(|c| !order.contains(c)) {
-            Some(column) => Err(RecordingError::MissingColumn {
-                file: file.into(),
-                column: COLUMNS[column],
-                expected: expected(),
-            }),
-            None => Ok(Self { order, velocities }),
-        }
-    }
-
-    /// The numbers of a line in the order of [`COLUMNS`], zero where the file has no column.
-    fn row(
-        &self,
-        line: &[u8],
-        file: &Path,
-        number: usize,
-    ) -> Result<[f64; COLUMNS.len()], RecordingError> {
-        let (found, expected) = (line.split(|&b| b == b',').count(), self.order.len());
-        let ended = line.ends_with(b"\n");
-        if !ended {
-            let file = file.into();
-            return Err(RecordingError::CutShort { file, line: number, found, expected });
-        }
-        if found != expected {
-            let file = file.into();
-            return Err(RecordingError::FieldCount { file, line: number, found, expected });
-        }
-        let mut row = [0.0; COLUMNS.len()];
-        for (field, &column) in line.split(|&b| b == b',').zip(&self.order) {
-            row[column] = parse_number(field.trim_ascii(), file, number, COLUMNS[column])?;
-        }
-        Ok(row)
-    }
-}
-
-fn parse_number(
-    field: &[u8],
-    file: &Path,
-    line: usize,
-    column: &'static str,
-) -> Result<f64, RecordingError> {
-    let parsed = std::str::from_utf8(field).ok().and_then(|text| text.parse::<f64>().ok());
-    match parsed {
-        Some(number) if number.is_finite() => Ok(number),
-        Some(found) => Err(RecordingError::NotFinite { file: file.into(), line, column, found }),
-        None => {
-            let found = excerpt(field);
-            Err(RecordingError::NotANumber { file: file.into(), line, column, found })
-        }
-    }
-}
-
-/// The beginning of a field, printable, for an error message.
-fn excerpt(field: &[u8]) -> String {
-    const LONGEST: usize = 40;
-    let text: String = String::from_utf8_lossy(field).chars().take(LONGEST + 1).collect();
-    let shown: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
-    if text.chars().count() > LONGEST { format!("{shown}…") } else { shown }
-}
-
-/// Writes a header and rows, the first column as a time.
-pub(crate) fn write_rows<R: AsRef<[f64]>>(
+/// Writes a header and rows, the first column as a time; a field without a value stays empty.
+pub(crate) fn write_rows<V: Copy + Into<Option<f64>>>(
     path: &Path,
-    columns: &[&'static str],
-    rows: &[R],
+    columns: &[&str],
+    rows: &[impl AsRef<[V]>],
 ) -> Result<(), RecordingError> {
     let mut text = columns.join(",");
     text.push('\n');
     for (index, row) in rows.iter().enumerate() {
         for (k, (&value, &column)) in row.as_ref().iter().zip(columns).enumerate() {
+            let Some(value) = value.into() else {
+                text.push(',');
+                continue;
+            };
             if !value.is_finite() {
-                let (file, line) = (path.into(), index + 2);
+                let (file, line, column) = (path.into(), index + 2, column.to_owned());
                 return Err(RecordingError::NotFinite { file, line, column, found: value });
             }
             if k == 0 {

@@ -9,7 +9,7 @@
 //! `metadata.json` needs the fields of [`Metadata`], [`Cube`] and [`TossRecord`]; others are ignored. A toss
 //! without the three `rollout_*` fields gets its initial condition from [`RolloutStart::fit`].
 
-use super::{Recording, RecordingError, RolloutStart, files};
+use super::{Recording, RecordingError, RolloutStart, csv::COLUMNS, files};
 use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 use std::{
@@ -53,6 +53,9 @@ pub struct TossRecord {
     pub rollout_v0_m_s: Option<[f64; 3]>,
     /// Angular velocity there \[rad/s\], body frame.
     pub rollout_w0_rad_s: Option<[f64; 3]>,
+    /// Position (rad, m) and velocity there of joints, by their name.
+    #[serde(default)]
+    pub rollout_joints: BTreeMap<String, [f64; 2]>,
 }
 
 impl TossRecord {
@@ -76,6 +79,9 @@ pub struct Metadata {
     /// Gravity \[m/s²\], acting along `−z`; 9.81 if absent.
     #[serde(default = "standard_gravity")]
     pub gravity_m_s2: f64,
+    /// Columns of the files beside the pose and its velocities.
+    #[serde(default)]
+    pub extra_columns: Vec<String>,
     /// The body.
     pub cube: Cube,
     /// The tosses.
@@ -126,6 +132,8 @@ pub struct Toss {
     pub recording: Recording,
     /// Initial condition of the roll-out.
     pub start: RolloutStart,
+    /// Position (rad, m) and velocity of joints there, of those that the metadata give.
+    pub joints: BTreeMap<String, [f64; 2]>,
 }
 
 /// An opened folder. Trajectories are read on [`Dataset::load`].
@@ -210,7 +218,7 @@ impl Dataset {
     pub fn load(&self, id: u32) -> Result<Toss, RecordingError> {
         let record = self.record(id)?;
         let file = self.folder.join(&record.file);
-        let recording = Recording::read_csv(&file, id)?;
+        let recording = Recording::read_csv_with(&file, id, &self.metadata.extra_columns)?;
         let (found, expected) = (recording.times.len(), record.frames);
         if found != expected {
             return Err(RecordingError::FrameCount { file, id, found, expected });
@@ -223,12 +231,14 @@ impl Dataset {
                     velocity: Vector3::from(v),
                     angular_velocity: Vector3::from(w),
                 },
+                // Without poses the joints say where everything starts: at the first frame.
+                _ if recording.poses.is_empty() => RolloutStart::at_rest(0),
                 _ => {
                     let cube = &self.metadata.cube;
                     RolloutStart::fit(&recording, cube.half_side_m, self.metadata.gravity_m_s2)?
                 }
             };
-        Ok(Toss { recording, start })
+        Ok(Toss { recording, start, joints: record.rollout_joints.clone() })
     }
 
     /// Reads every toss of a part.
@@ -283,6 +293,7 @@ fn check_constants(metadata: &Metadata, file: &Path) -> Result<(), RecordingErro
         ("cube.inertia_kg_m2[1]", iyy),
         ("cube.inertia_kg_m2[2]", izz),
     ];
+    check_columns(&metadata.extra_columns, file)?;
     let refuse = |field: &str, found, allowed| {
         Err(RecordingError::OutOfRange { file: file.into(), field: field.into(), found, allowed })
     };
@@ -293,6 +304,22 @@ fn check_constants(metadata: &Metadata, file: &Path) -> Result<(), RecordingErro
     }
     if (2.0 * cube.half_side_m - cube.side_m).abs() > 1e-9 * cube.side_m {
         return refuse("cube.half_side_m", cube.half_side_m, "half of cube.side_m");
+    }
+    Ok(())
+}
+
+/// Extra columns have names of their own, each once, that a header can hold.
+fn check_columns(extra: &[String], file: &Path) -> Result<(), RecordingError> {
+    for (i, name) in extra.iter().enumerate() {
+        let plain = !name.is_empty() && name.trim() == name && !name.contains([',', '\n', '\r']);
+        if !plain || COLUMNS.contains(&name.as_str()) || extra[..i].contains(name) {
+            let field = format!("extra_columns[{i}]");
+            return Err(RecordingError::ColumnName {
+                file: file.into(),
+                field,
+                found: name.clone(),
+            });
+        }
     }
     Ok(())
 }

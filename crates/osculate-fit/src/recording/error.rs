@@ -17,13 +17,13 @@ pub enum RecordingError {
     NoHeader { file: PathBuf, expected: String },
     /// A required column is absent. The six velocity columns come together or not at all.
     #[error("{file}: line 1: column `{column}` is missing, expected {expected}")]
-    MissingColumn { file: PathBuf, column: &'static str, expected: String },
+    MissingColumn { file: PathBuf, column: String, expected: String },
     /// A column that is not in the layout.
     #[error("{file}: line 1: unknown column `{column}`, expected {expected}")]
     UnknownColumn { file: PathBuf, column: String, expected: String },
     /// A column named twice.
     #[error("{file}: line 1: column `{column}` appears twice")]
-    DuplicateColumn { file: PathBuf, column: &'static str },
+    DuplicateColumn { file: PathBuf, column: String },
     /// A line with too few or too many fields.
     #[error("{file}: line {line}: {found} fields, expected {expected}")]
     FieldCount { file: PathBuf, line: usize, found: usize, expected: usize },
@@ -34,10 +34,10 @@ pub enum RecordingError {
     CutShort { file: PathBuf, line: usize, found: usize, expected: usize },
     /// A field that is not a decimal number.
     #[error("{file}: line {line}, column `{column}`: `{found}` is not a number")]
-    NotANumber { file: PathBuf, line: usize, column: &'static str, found: String },
+    NotANumber { file: PathBuf, line: usize, column: String, found: String },
     /// A NaN or an infinity.
     #[error("{file}: line {line}, column `{column}`: {found} is not finite")]
-    NotFinite { file: PathBuf, line: usize, column: &'static str, found: f64 },
+    NotFinite { file: PathBuf, line: usize, column: String, found: f64 },
     /// A quaternion that is not a rotation.
     #[error("{file}: line {line}: quaternion norm {norm}, allowed 1 ± {tolerance:e}")]
     QuaternionNorm { file: PathBuf, line: usize, norm: f64, tolerance: f64 },
@@ -62,6 +62,11 @@ pub enum RecordingError {
     /// A number outside its range.
     #[error("{file}: `{field}` is {found}, allowed: {allowed}")]
     OutOfRange { file: PathBuf, field: String, found: f64, allowed: &'static str },
+    /// A name that no extra column can have.
+    #[error(
+        "{file}: `{field}` is `{found}`, allowed: a name without commas, each once, other than those of the pose"
+    )]
+    ColumnName { file: PathBuf, field: String, found: String },
     /// The folder lists no toss.
     #[error("{file}: `tosses` is empty")]
     NoTosses { file: PathBuf },
@@ -131,6 +136,9 @@ pub enum RecordingError {
     /// A source folder without recordings.
     #[error("{path}: no `<id>.pt` files")]
     NoRecordings { path: PathBuf },
+    /// A source folder without tables.
+    #[error("{path}: no files `{expected}`")]
+    NoTables { path: PathBuf, expected: &'static str },
     /// A `.pt` file whose name is not an id.
     #[error("{path}: the name must be a decimal id without leading zeros")]
     RecordingName { path: PathBuf },

@@ -122,6 +122,32 @@ pub struct Evaluation {
     pub rotation_error_deg: Statistics,
     /// Each toss, in the given order.
     pub tosses: Vec<TossErrors>,
+    /// Each channel of the experiment.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub channels: Vec<ChannelErrors>,
+}
+
+/// Errors of one channel: of a toss the mean distance of readings and records.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ChannelErrors {
+    /// Its name.
+    pub name: String,
+    /// Unit of the errors.
+    pub unit: String,
+    /// Over tosses.
+    pub error: Statistics,
+    /// Each toss that has records, in their order.
+    pub tosses: Vec<f64>,
+}
+
+impl ChannelErrors {
+    /// Aggregates tosses.
+    ///
+    /// # Errors
+    /// [`RecordingError::NothingToAverage`] without tosses.
+    pub fn new(name: String, unit: String, tosses: Vec<f64>) -> Result<Self, RecordingError> {
+        Ok(Self { name, unit, error: Statistics::of(&tosses)?, tosses })
+    }
 }
 
 impl Evaluation {
@@ -134,7 +160,7 @@ impl Evaluation {
         let loss = Statistics::of(&collect(|t| t.loss))?.mean;
         let position_error_percent = Statistics::of(&collect(|t| t.position_error_percent))?;
         let rotation_error_deg = Statistics::of(&collect(|t| t.rotation_error_deg))?;
-        Ok(Self { loss, position_error_percent, rotation_error_deg, tosses })
+        Ok(Self { loss, position_error_percent, rotation_error_deg, tosses, channels: Vec::new() })
     }
 }
 

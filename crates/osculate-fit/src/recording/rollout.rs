@@ -41,6 +41,11 @@ pub struct RolloutStart {
 }
 
 impl RolloutStart {
+    /// A start at a frame, without velocities.
+    pub fn at_rest(frame: usize) -> Self {
+        Self { frame, velocity: Vector3::zeros(), angular_velocity: Vector3::zeros() }
+    }
+
     /// The initial condition of the page above.
     ///
     /// * `half_side`: half the side of the cube (m).
@@ -139,6 +144,7 @@ mod tests {
             times,
             velocities: None,
             angular_velocities: None,
+            extra: Default::default(),
         }
     }
 

@@ -12,8 +12,10 @@ use crate::experiment::{Experiment, ExperimentError};
 use crate::fit::{Fit, FitError, Plan, Progress, StartResult, fit};
 use crate::identify::{Bootstrap, Curvature, Profile, bootstrap, curvature, profile};
 use crate::parameter::FreeParameter;
-use crate::problem::{Horizon, ModelSettings, Problem, ProblemError, Toss};
-use crate::recording::{Evaluation, RecordingError, TossErrors};
+use crate::problem::{
+    Channel, Horizon, Model, ModelSettings, Problem, ProblemError, Quantity, Toss,
+};
+use crate::recording::{ChannelErrors, Evaluation, RecordingError, TossErrors};
 use crate::trust;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -51,6 +53,12 @@ pub struct Report {
     pub evaluation: Option<Evaluation>,
     /// Stages of the best roll-outs that did not converge, of all.
     pub unconverged_stages: usize,
+    /// The channels that were fitted, with their noise levels; the pose of the body where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub channels: Vec<FittedChannel>,
+    /// What looks wrong with the recordings.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<String>,
     /// Seed of the starts.
     pub seed: u64,
     /// Whether the fit was stopped before its end.
@@ -89,8 +97,11 @@ pub fn run(
     observe: &(dyn Fn(Progress) + Sync),
     phase: &(dyn Fn(&str) + Sync),
 ) -> Result<(Report, Fit), ReportError> {
+    let doubts = experiment.doubts(&tosses, half_side).iter().map(ToString::to_string).collect();
     let plan = experiment.plan(tosses, half_side);
     let fitted = fit(&plan, interrupted, observe)?;
+    let channels = fitted.problem.channels().to_vec();
+    let plan = Plan { model: Model { channels, ..plan.model.clone() }, ..plan };
     phase("curvature");
     let best = fitted.best();
     let at = (best.coordinates.clone(), best.own.clone());
@@ -132,6 +143,8 @@ pub fn run(
         best_start: fitted.best,
         evaluation,
         unconverged_stages,
+        channels: fitted_channels(&fitted.problem),
+        doubts,
         seed: plan.seed,
         interrupted: interrupted.load(Ordering::Relaxed),
     };
@@ -195,21 +208,65 @@ pub fn evaluate(
     own: &[Vec<f64>],
     half_side: f64,
 ) -> Result<(Option<Evaluation>, usize), ReportError> {
-    let rolled: Vec<Result<(TossErrors, usize), ReportError>> = (0..own.len())
+    let rolled: Vec<Result<_, ReportError>> = (0..own.len())
         .into_par_iter()
         .map(|b| {
             let r = problem.roll_out(b, shared, &own[b])?;
             let errors = TossErrors::compare(r.id, &r.measured, &r.simulated, half_side)?;
-            Ok((errors, r.unconverged))
+            let means: Vec<Option<f64>> = r.channels.iter().map(|c| mean_distance(c)).collect();
+            Ok((errors, means, r.unconverged))
         })
         .collect();
     let (mut errors, mut unconverged) = (Vec::new(), 0);
+    let mut channels: Vec<Vec<f64>> = vec![Vec::new(); problem.channels().len()];
     for r in rolled {
-        let (e, u) = r?;
+        let (e, means, u) = r?;
         errors.push(e);
+        channels.iter_mut().zip(means).for_each(|(all, mean)| all.extend(mean));
         unconverged += u;
     }
-    Ok((Some(Evaluation::new(errors)?), unconverged))
+    let mut evaluation = Evaluation::new(errors)?;
+    for ((channel, unit), tosses) in
+        problem.channels().iter().zip(problem.channel_units()).zip(channels)
+    {
+        if !tosses.is_empty() {
+            let name = channel.name.clone();
+            evaluation.channels.push(ChannelErrors::new(name, unit.to_owned(), tosses)?);
+        }
+    }
+    Ok((Some(evaluation), unconverged))
+}
+
+/// Mean distance of readings and records; none without records.
+fn mean_distance(channel: &[(f64, nalgebra::Vector3<f64>)]) -> Option<f64> {
+    let sum: f64 = channel.iter().map(|(_, off)| off.norm()).sum();
+    (!channel.is_empty()).then(|| sum / channel.len() as f64)
+}
+
+/// A channel of a fit.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FittedChannel {
+    /// Its name.
+    pub name: String,
+    /// What it measures.
+    pub quantity: Quantity,
+    /// Unit of σ.
+    pub unit: String,
+    /// Standard deviation of a component.
+    pub sigma: f64,
+    /// Whether the fit estimated it.
+    pub estimated: bool,
+}
+
+fn fitted_channels(problem: &Problem) -> Vec<FittedChannel> {
+    let of = |(c, unit): (&Channel, &'static str)| FittedChannel {
+        name: c.name.clone(),
+        quantity: c.quantity,
+        unit: unit.to_owned(),
+        sigma: c.sigma,
+        estimated: c.estimated,
+    };
+    problem.channels().iter().zip(problem.channel_units()).map(of).collect()
 }
 
 /// Profiles of every free parameter and of those that are only profiled, on a subset of the tosses.

@@ -2,6 +2,7 @@
 
 use super::Report;
 use crate::identify::Curvature;
+use crate::recording::ChannelErrors;
 use crate::surface::Surface;
 use std::fmt::Write;
 
@@ -13,6 +14,20 @@ pub fn number(x: f64) -> String {
     } else {
         let digits = if size > 0.0 { 3 - size.log10().floor() as i32 } else { 0 };
         format!("{x:.*}", digits.max(0) as usize)
+    }
+}
+
+impl ChannelErrors {
+    /// One line; angles in degrees.
+    pub fn statement(&self) -> String {
+        let (factor, unit) = match self.unit.as_str() {
+            "rad" => (1.0_f64.to_degrees(), "deg"),
+            "rad/s" => (1.0_f64.to_degrees(), "deg/s"),
+            unit => (1.0, unit),
+        };
+        let [mean, std, median] =
+            [self.error.mean, self.error.std, self.error.median].map(|x| number(x * factor));
+        format!("{} error {mean} ± {std} {unit} (median {median})", self.name)
     }
 }
 
@@ -39,6 +54,15 @@ impl Report {
                 "position error {:.2} ± {:.2} % of the width (median {:.2}), rotation {:.2} ± {:.2} deg (median {:.2})",
                 p.mean, p.std, p.median, r.mean, r.std, r.median
             );
+        }
+        for e in self.evaluation.iter().flat_map(|e| &e.channels) {
+            let _ = writeln!(s, "{}", e.statement());
+        }
+        for c in self.channels.iter().filter(|c| c.estimated) {
+            let _ = writeln!(s, "noise of {}: {} {} (estimated)", c.name, number(c.sigma), c.unit);
+        }
+        for doubt in &self.doubts {
+            let _ = writeln!(s, "WARNING: {doubt}");
         }
         if self.unconverged_stages > 0 {
             let _ = writeln!(s, "WARNING: {} solves did not converge", self.unconverged_stages);

@@ -285,6 +285,7 @@ mod tests {
             start: None,
             step: None,
             profile_only: false,
+            also: Vec::new(),
         };
         let over = |value: f64, sigma| change(&p, value.ln(), sigma).map(|c| (c.over, c.cut));
         assert_eq!(over(0.5, Some(0.01)), Ok((0.01, None)));

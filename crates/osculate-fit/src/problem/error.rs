@@ -1,0 +1,83 @@
+//! Why a problem cannot be set up or evaluated.
+
+use crate::contact_model::ModelError;
+use crate::parameter::ParameterError;
+use osculate_dynamics::SceneError;
+
+/// Why a problem cannot be set up or evaluated.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProblemError {
+    /// A toss could not be simulated.
+    #[error("toss {id}: {source}")]
+    Run {
+        /// Number of the toss.
+        id: u32,
+        /// Why.
+        source: ModelError,
+    },
+    /// The scene is not valid for a toss.
+    #[error("toss {id}: {source}")]
+    Scene {
+        /// Number of the toss.
+        id: u32,
+        /// Why.
+        source: SceneError,
+    },
+    /// The scene is not valid.
+    #[error(transparent)]
+    Invalid(#[from] SceneError),
+    /// A free parameter is wrong.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+    /// There are no tosses.
+    #[error("no tosses to fit")]
+    NoTosses,
+    /// A toss has no motion to compare.
+    #[error("toss {id}: {frames} frames from the start of the roll-out, at least 2 are needed")]
+    TooShort {
+        /// Number of the toss.
+        id: u32,
+        /// Frames found.
+        frames: usize,
+    },
+    /// The recorded start of a link says nothing of the links that it hangs on.
+    #[error(
+        "body '{body}' hangs on link '{parent}': only a free body or a link of the world can be tracked"
+    )]
+    Hangs {
+        /// Its name.
+        body: String,
+        /// Its parent.
+        parent: String,
+    },
+    /// The start of a link is that of its joint.
+    #[error(
+        "body '{body}' is a link: its start cannot be estimated, neither by [initial_state] nor by shooting"
+    )]
+    LinkStart {
+        /// Its name.
+        body: String,
+    },
+    /// Segments are tied by the state of the tracked body alone.
+    #[error("multiple shooting beside channels: roll out in one piece, or fit poses alone")]
+    ShootingChannels,
+    /// Records that do not fit the channels.
+    #[error("toss {id}: {found} series of records for {expected} channels of {frames} frames")]
+    Series {
+        /// Number of the toss.
+        id: u32,
+        /// How many series have that many frames.
+        found: usize,
+        /// How many channels there are.
+        expected: usize,
+        /// Frames of the toss.
+        frames: usize,
+    },
+    /// The tracked body does not move.
+    #[error("body '{body}' is static: only a dynamic body can be fitted to a trajectory")]
+    Static {
+        /// Its name.
+        body: String,
+    },
+}
