@@ -72,6 +72,7 @@ fn normalised_errors(seed: u64) -> Vec<Option<f64>> {
             rotation: Some(ROTATION_NOISE_DEG.to_radians()),
             ..Default::default()
         },
+        nuisances: Vec::new(),
         stages: vec![stage(Horizon::Short { frames: 12 }), stage(Horizon::Full)],
         starts: 1,
         seed,

@@ -7,6 +7,7 @@
 
 use crate::least_squares::{Solution, Stop};
 use crate::noise;
+use crate::nuisance::Nuisance;
 use crate::optimise::{self, Budget, Solver};
 use crate::parameter::FreeParameter;
 use crate::problem::{Horizon, InitialState, Model, Problem, ProblemError, Toss, Weights};
@@ -84,6 +85,8 @@ pub struct Plan {
     pub weights: Weights,
     /// Prior of the initial states.
     pub initial: InitialState,
+    /// What is another in each toss.
+    pub nuisances: Vec<Nuisance>,
     /// The stages.
     pub stages: Vec<StagePlan>,
     /// How many starts.
@@ -105,7 +108,8 @@ impl Plan {
             self.weights,
             horizon,
             self.initial,
-        )
+        )?
+        .with_nuisances(&self.nuisances)
     }
 }
 

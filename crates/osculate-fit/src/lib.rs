@@ -2,6 +2,7 @@
 //!
 //! * [`recording`]: measured tosses on disk, the public cube recordings, and the errors a simulation makes on them.
 //! * [`parameter`]: what is free, and on which scale.
+//! * [`nuisance`], [`own`]: what differs from one recording to the next, and its estimate with all else held.
 //! * [`contact_model`]: one trait over the two contact models.
 //! * [`problem`]: residuals of roll-outs against measured poses and channels, with exact Jacobians.
 //! * [`least_squares`], [`optimise`]: bounded Levenberg–Marquardt; argmin's L-BFGS and Nelder–Mead; CMA-ES.
@@ -29,8 +30,10 @@ pub mod identify;
 pub mod impact;
 pub mod least_squares;
 mod noise;
+pub mod nuisance;
 pub mod optimise;
 pub mod optimize;
+pub mod own;
 pub mod parameter;
 pub mod problem;
 pub mod recording;

@@ -3,12 +3,13 @@
 use crate::{CliError, Report, files};
 use osculate_fit::baselines;
 use osculate_fit::experiment::{Experiment, PartName};
+use osculate_fit::own::{self, Estimated};
 use osculate_fit::parameter::FreeParameter;
 use osculate_fit::problem::{Problem, Toss};
 use osculate_fit::recording::{Dataset, Evaluation};
 use osculate_fit::report::{self, number};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// Judge fixed parameters on recordings.
@@ -32,6 +33,10 @@ pub struct Args {
     /// Part of the folder's split to judge
     #[arg(long, value_enum, default_value = "all")]
     pub part: PartArg,
+    /// Also estimate what is uncertain of each toss ([initial_state], [[nuisance]]) from the toss itself, the parameters of
+    /// the report held
+    #[arg(long)]
+    pub initial_states: bool,
     /// Show every toss
     #[arg(long)]
     pub tosses: bool,
@@ -57,7 +62,11 @@ Examples:
   osculate evaluate experiments/cube_toss/experiment.toml --params results/report.json \\
       --data data/cube_tosses --part valid --json
 
-Roll-outs start at the recorded starts and are not refitted. Position errors are in % of the body's width.";
+  osculate evaluate experiments/cube_toss_nuisance/experiment.toml --params results/report.json \\
+      --data data/cube_tosses --part valid --initial-states
+
+Roll-outs start at the recorded starts and are not refitted; with --initial-states a second row of errors has initial
+states estimated from the very tosses that are judged. Position errors are in % of the body's width.";
 
 /// The part of a report that is needed.
 #[derive(Debug, Deserialize)]
@@ -91,23 +100,20 @@ pub fn run(args: &Args) -> Result<Report, CliError> {
         true => judged_baselines(&experiment, &data, &tosses, half_side)?,
         false => Vec::new(),
     };
-    let problem =
-        experiment.judged(tosses, half_side).map_err(Box::new).map_err(CliError::Problem)?;
+    let problem = experiment
+        .judged(tosses.clone(), half_side)
+        .map_err(Box::new)
+        .map_err(CliError::Problem)?;
     let shared = values(args, &problem)?;
     let own = problem.own_start();
-    let (evaluation, unconverged) = report::evaluate(&problem, &shared, &own, half_side)?;
-    let evaluation = evaluation.ok_or_else(|| {
-        CliError::io("evaluate", &args.experiment, std::io::Error::other("no tosses"))
-    })?;
-    let as_json = |e: &Evaluation| {
-        serde_json::to_value(e)
-            .map_err(|source| CliError::Json { path: args.experiment.clone(), source })
-    };
-    let mut json = as_json(&evaluation)?;
-    json["unconverged_stages"] = json!(unconverged);
-    let mut text = text(&evaluation, unconverged, args.tosses);
+    let (mut json, mut text) = judge((&problem, &shared, &own), half_side, args)?;
+    if args.initial_states {
+        let (found, words) = with_own(&experiment, &tosses, (&shared, half_side), args)?;
+        json["initial_states"] = found;
+        text = format!("from the recorded starts\n{text}\n\n{words}");
+    }
     for (name, e) in &baselines {
-        json["baselines"][name] = as_json(e)?;
+        json["baselines"][name] = as_json(e, args)?;
         text += &format!("\n\nbaseline: {name}\n{}", self::text(e, 0, false));
     }
     if !doubts.is_empty() {
@@ -115,6 +121,26 @@ pub fn run(args: &Args) -> Result<Report, CliError> {
         doubts.iter().for_each(|d| text += &format!("\nWARNING: {d}"));
     }
     Ok(Report { text, json, agrees: true })
+}
+
+fn as_json(evaluation: &Evaluation, args: &Args) -> Result<Value, CliError> {
+    serde_json::to_value(evaluation)
+        .map_err(|source| CliError::Json { path: args.experiment.clone(), source })
+}
+
+/// Errors at a point, as JSON and in words.
+fn judge(
+    (problem, shared, own): (&Problem, &[f64], &[Vec<f64>]),
+    half_side: f64,
+    args: &Args,
+) -> Result<(Value, String), CliError> {
+    let (evaluation, unconverged) = report::evaluate(problem, shared, own, half_side)?;
+    let evaluation = evaluation.ok_or_else(|| {
+        CliError::io("evaluate", &args.experiment, std::io::Error::other("no tosses"))
+    })?;
+    let mut json = as_json(&evaluation, args)?;
+    json["unconverged_stages"] = json!(unconverged);
+    Ok((json, text(&evaluation, unconverged, args.tosses)))
 }
 
 fn judged_baselines(
@@ -164,6 +190,50 @@ fn values(args: &Args, problem: &Problem) -> Result<Vec<f64>, CliError> {
         });
     }
     Ok(shared)
+}
+
+/// Errors with own parameters estimated from the tosses that are judged, and how far these were moved.
+fn with_own(
+    experiment: &Experiment,
+    tosses: &[Toss],
+    (shared, half_side): (&[f64], f64),
+    args: &Args,
+) -> Result<(Value, String), CliError> {
+    let problems = experiment.with_own(tosses, half_side).map_err(Box::new);
+    let Some(problems) = problems.map_err(CliError::Problem)? else {
+        return Err(CliError::Value {
+            field: "--initial-states",
+            found: "an experiment that keeps every recorded start".into(),
+            allowed: "one with [initial_state] or [[nuisance]]",
+        });
+    };
+    let found = own::estimate(&problems, shared).map_err(Box::new).map_err(CliError::Problem)?;
+    let own: Vec<Vec<f64>> = found.iter().map(|e| e.own.clone()).collect();
+    let problem = &problems[problems.len() - 1];
+    let (mut json, errors) = judge((problem, shared, &own), half_side, args)?;
+    let moved = moved(problem, &found);
+    let words: Vec<String> =
+        moved.iter().map(|(path, x)| format!("  {path}: {}", number(*x))).collect();
+    let moved: serde_json::Map<String, Value> =
+        moved.into_iter().map(|(path, x)| (path, json!(x))).collect();
+    json["estimated_from"] = json!("the tosses judged");
+    json["moved_sigmas"] = Value::Object(moved);
+    let text = format!(
+        "with what is uncertain of each toss estimated from the tosses judged, shared parameters held\n{errors}\n\
+         moved, root mean square over tosses in standard deviations of the prior\n{}",
+        words.join("\n")
+    );
+    Ok((json, text))
+}
+
+/// Root mean square of each own parameter over tosses, in standard deviations of its prior.
+fn moved(problem: &Problem, found: &[Estimated]) -> Vec<(String, f64)> {
+    let sigmas = problem.own_sigmas().into_iter().enumerate();
+    let one = |(k, (path, sigma)): (usize, (String, f64))| {
+        let sum: f64 = found.iter().map(|e| (e.own[k] / sigma).powi(2)).sum();
+        (path, (sum / found.len().max(1) as f64).sqrt())
+    };
+    sigmas.map(one).collect()
 }
 
 /// Coordinates of the best values of a report.

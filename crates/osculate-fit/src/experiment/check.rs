@@ -5,6 +5,7 @@ use super::channel::{ChannelFile, Sigma};
 use super::file::{ExperimentFile, InitialStateFile, Loss, StageFile, TrustFile};
 use crate::contact_model::Entry;
 use crate::fit::Algorithm;
+use crate::nuisance;
 use crate::parameter::{ParameterError, resolve};
 use crate::surface::quadratic::coefficients;
 use crate::trust::MOST_GRIDS;
@@ -117,6 +118,18 @@ impl<'a> Check<'a> {
                 self.positive(&field, x, "> 0, or absent to keep it fixed")?;
             }
         }
+        if self.file.loss == Loss::Baseline && !self.file.nuisances.is_empty() {
+            return self.refuse(
+                "nuisance",
+                "a prior beside loss.kind = \"baseline\"",
+                "none, or loss.kind = \"noise\", whose residuals have the units of a prior",
+            );
+        }
+        let segments = self.file.stages.iter().position(|s| s.shooting.is_some());
+        if let Some(i) = segments.filter(|_| !self.file.nuisances.is_empty()) {
+            let allowed = "none beside [[nuisance]]: segments of a toss would each have their own";
+            return self.refuse(&format!("stage[{i}].shooting"), "shooting", allowed);
+        }
         // A prior is weighed in units of noise; the baseline's residuals are in metres and radians.
         let means =
             matches!(self.file.loss, Loss::Baseline | Loss::Channels { per_frame_mean: true });
@@ -197,6 +210,25 @@ impl<'a> Check<'a> {
         let allowed = "a body without joint, a link of the world, or one of whose joints up to the world each has a \
                        [[channel]] of kind \"joint-position\"";
         self.refuse("body", found, allowed)
+    }
+
+    /// Paths and standard deviations of the nuisance parameters.
+    pub(super) fn nuisances(&self, entries: &[Entry]) -> Result<(), ExperimentError> {
+        let free = |path: &str| self.file.parameters.iter().any(|p| p.path == path);
+        let start = |path: &str| {
+            let of_body = path.strip_prefix(&format!("{}.", self.file.body));
+            let starts = ["position_", "rotation_", "velocity_", "angular_velocity_"];
+            of_body.is_some_and(|rest| starts.iter().any(|s| rest.starts_with(s)))
+        };
+        let taken = entries.iter().enumerate().filter(|(_, e)| free(&e.path) || start(&e.path));
+        let taken: Vec<usize> = taken.map(|(i, _)| i).collect();
+        match nuisance::places(entries, &self.file.nuisances, &taken) {
+            Ok(_) => Ok(()),
+            Err((i, source)) => {
+                let place = self.source.place(&format!("nuisance[{i}]"));
+                Err(ExperimentError::Nuisance { place, source })
+            }
+        }
     }
 
     /// Paths, ranges and steps of the parameters.

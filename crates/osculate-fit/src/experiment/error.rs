@@ -1,5 +1,6 @@
 //! Why an experiment cannot be read or set up.
 
+use crate::nuisance::NuisanceError;
 use crate::parameter::ParameterError;
 use crate::recording::RecordingError;
 use osculate_dynamics::SceneError;
@@ -45,6 +46,14 @@ pub enum ExperimentError {
         place: Place,
         /// What is wrong and what is allowed.
         source: ParameterError,
+    },
+    /// A nuisance parameter is wrong.
+    #[error("{place}: {source}")]
+    Nuisance {
+        /// Where.
+        place: Place,
+        /// What is wrong and what is allowed.
+        source: NuisanceError,
     },
     /// The scene.
     #[error(transparent)]

@@ -3,6 +3,7 @@
 use super::ExperimentError;
 use super::channel::ChannelFile;
 use crate::fit::{Algorithm, Designs};
+use crate::nuisance::Nuisance;
 use crate::parameter::FreeParameter;
 use crate::recording::Part;
 use crate::surface::Average;
@@ -34,6 +35,9 @@ pub struct ExperimentFile {
     /// What of the recorded start is uncertain.
     #[serde(default)]
     pub initial_state: InitialStateFile,
+    /// What is another in each recording.
+    #[serde(rename = "nuisance", default, skip_serializing_if = "Vec::is_empty")]
+    pub nuisances: Vec<Nuisance>,
     /// Free parameters.
     #[serde(rename = "parameter", default)]
     pub parameters: Vec<FreeParameter>,

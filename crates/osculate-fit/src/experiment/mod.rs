@@ -91,6 +91,7 @@ impl Experiment {
             .map_err(|source| ExperimentError::Body { file: path.to_owned(), source })?;
         let entries: Vec<Entry> = numbers.into_iter().map(|(entry, _)| entry).collect();
         check.parameters(&entries)?;
+        check.nuisances(&entries)?;
         Ok(Self { file, path: path.to_owned(), model })
     }
 
@@ -149,6 +150,33 @@ impl Experiment {
         let (model, free) = (self.model.clone(), &self.file.parameters);
         let weights = self.weights(half_side);
         Problem::new(model, tosses, free, weights, Horizon::Full, InitialState::default())
+    }
+
+    /// Tosses whose initial states and nuisance parameters are to be estimated with the shared parameters held: the
+    /// horizons of the stages, growing, the whole toss last. None where nothing is uncertain.
+    ///
+    /// # Errors
+    /// Where the parameters do not fit the scene.
+    pub fn with_own(
+        &self,
+        tosses: &[Toss],
+        half_side: f64,
+    ) -> Result<Option<Vec<Problem>>, ProblemError> {
+        let initial = self.initial_state();
+        if initial == InitialState::default() && self.file.nuisances.is_empty() {
+            return Ok(None);
+        }
+        let mut frames: Vec<usize> = self.file.stages.iter().filter_map(|s| s.frames).collect();
+        frames.sort_unstable();
+        frames.dedup();
+        let horizons = frames.into_iter().map(|frames| Horizon::Short { frames });
+        let problem = |horizon| {
+            let (model, free) = (self.model.clone(), &self.file.parameters);
+            let weights = self.weights(half_side);
+            Problem::new(model, tosses.to_vec(), free, weights, horizon, initial)?
+                .with_nuisances(&self.file.nuisances)
+        };
+        horizons.chain([Horizon::Full]).map(problem).collect::<Result<_, _>>().map(Some)
     }
 
     /// Weights of the loss, for a cube of a half side (m).
@@ -213,6 +241,7 @@ impl Experiment {
             parameters: self.file.parameters.clone(),
             weights: self.weights(half_side),
             initial: self.initial_state(),
+            nuisances: self.file.nuisances.clone(),
             stages,
             starts: self.file.multistart.starts,
             seed: self.file.multistart.seed,

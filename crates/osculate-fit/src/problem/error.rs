@@ -1,6 +1,7 @@
 //! Why a problem cannot be set up or evaluated.
 
 use crate::contact_model::ModelError;
+use crate::nuisance::NuisanceError;
 use crate::parameter::ParameterError;
 use osculate_dynamics::SceneError;
 
@@ -30,6 +31,19 @@ pub enum ProblemError {
     /// A free parameter is wrong.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
+    /// A nuisance parameter is wrong.
+    #[error("nuisance[{index}]: {source}")]
+    Nuisance {
+        /// Which.
+        index: usize,
+        /// What is wrong and what is allowed.
+        source: NuisanceError,
+    },
+    /// Nuisance parameters hold for a whole toss.
+    #[error(
+        "nuisance parameters and shooting: segments of a toss would each have their own, allowed: one of the two"
+    )]
+    NuisanceInSegments,
     /// There are no tosses.
     #[error("no tosses to fit")]
     NoTosses,

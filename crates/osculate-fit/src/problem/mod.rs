@@ -24,6 +24,7 @@ pub use typed::numbers;
 
 use crate::contact_model::{Entry, ModelError};
 use crate::least_squares::{BlockProblem, BlockResiduals};
+use crate::nuisance::Nuisance;
 use crate::parameter::{FreeParameter, ParameterError};
 use nalgebra::Vector3;
 use osculate_dynamics::impulse::{ImpulseSettings, ImpulseSimulator};
@@ -171,9 +172,7 @@ impl Model {
     pub fn numbers(&self) -> Result<Vec<(Entry, f64)>, SceneError> {
         under_its_model!(self.clone(), stretch => stretch.numbers())
     }
-}
 
-impl Model {
     /// What the channels of the model read of a toss rolled out with the numbers of the scene, against its records.
     ///
     /// # Errors
@@ -229,6 +228,20 @@ impl Problem {
         }
         let how = (horizon, initial);
         under_its_model!(model, stretch => Typed::problem(stretch, tosses, parameters, weights, how))
+    }
+
+    /// With numbers that are another in each toss.
+    ///
+    /// # Errors
+    /// Where one names nothing, or what is free already, or tosses are cut into segments.
+    pub fn with_nuisances(mut self, nuisances: &[Nuisance]) -> Result<Self, ProblemError> {
+        self.tosses.add_own(nuisances)?;
+        Ok(self)
+    }
+
+    /// Paths of the own parameters of a toss, each with the standard deviation of its prior.
+    pub fn own_sigmas(&self) -> Vec<(String, f64)> {
+        self.tosses.own_sigmas()
     }
 
     /// The free parameters.

@@ -7,6 +7,7 @@ use super::start;
 use super::{Along, Horizon, InitialState, Problem, ProblemError, RollOut, Toss, Weights};
 use crate::contact_model::{ContactModel, Entry, ModelError, index_of};
 use crate::least_squares::BlockResiduals;
+use crate::nuisance::{self, Nuisance};
 use crate::parameter::{FreeParameter, resolve, tied};
 use nalgebra::Vector3;
 use osculate_dynamics::{Parameters, Scene, SceneError};
@@ -22,6 +23,8 @@ pub(super) trait Tosses: Send + Sync {
     fn channels(&self) -> &[Channel];
     fn channel_units(&self) -> Vec<&'static str>;
     fn own_start(&self) -> Vec<Vec<f64>>;
+    fn add_own(&mut self, nuisances: &[Nuisance]) -> Result<(), ProblemError>;
+    fn own_sigmas(&self) -> Vec<(String, f64)>;
     fn residuals(
         &self,
         block: usize,
@@ -283,6 +286,28 @@ impl<S: ContactModel> Tosses for Typed<S> {
 
     fn own_start(&self) -> Vec<Vec<f64>> {
         self.tosses.iter().map(|t| vec![0.0; t.simulators.len() * self.own.len()]).collect()
+    }
+
+    fn add_own(&mut self, nuisances: &[Nuisance]) -> Result<(), ProblemError> {
+        if nuisances.is_empty() {
+            return Ok(());
+        }
+        if self.tosses.iter().any(|t| t.simulators.len() > 1) {
+            return Err(ProblemError::NuisanceInSegments);
+        }
+        // The start of the tracked body is that of the recording, and belongs to the initial state.
+        let body = &self.stretch.scene.bodies[self.stretch.body].name;
+        let of_start = own_parameters(&self.entries, body, &InitialState::FREE);
+        let mut taken: Vec<usize> = self.indices.clone();
+        taken.extend(of_start.iter().map(|o| o.0));
+        let found = nuisance::places(&self.entries, nuisances, &taken)
+            .map_err(|(index, source)| ProblemError::Nuisance { index, source })?;
+        self.own.extend(found);
+        Ok(())
+    }
+
+    fn own_sigmas(&self) -> Vec<(String, f64)> {
+        self.own.iter().map(|(index, sigma)| (self.entries[*index].path.clone(), *sigma)).collect()
     }
 
     fn residuals(

@@ -287,7 +287,8 @@ fn profiles(
         .map(|p| FreeParameter { profile_only: false, ..p.clone() })
         .collect();
     let problem =
-        Problem::new(plan.model.clone(), tosses, &all, plan.weights, Horizon::Full, plan.initial)?;
+        Problem::new(plan.model.clone(), tosses, &all, plan.weights, Horizon::Full, plan.initial)?
+            .with_nuisances(&plan.nuisances)?;
     let best = fitted.best();
     let mut free = best.coordinates.iter();
     let mut shared = Vec::new();
