@@ -50,6 +50,7 @@ fn found(horizon: Horizon, algorithm: Algorithm) -> [f64; 2] {
         parameters: vec![free("pair.cube.ground.mu", MU), free("pair.cube.ground.c_n", DAMPING)],
         weights: Weights { position: 1e6, rotation: 1e4, per_frame_mean: false },
         initial: InitialState::default(),
+        nuisances: Vec::new(),
         stages: vec![StagePlan {
             horizon,
             algorithm,
