@@ -16,7 +16,7 @@ mod moments;
 mod near;
 mod start;
 
-pub use near::NearForces;
+pub use near::{NearForces, NearSample};
 pub use start::StartSlopes;
 
 use moments::Moments;
@@ -240,10 +240,8 @@ impl<T: Scalar> PairStage<'_, T> {
     pub fn potential(&self) -> T {
         let mut sum = T::zero();
         self.for_each_near(|i| {
-            let sample = self.sample(i);
-            let energy = self.law.energy_density(self.params, self.collider, &sample);
-            let lost = self.law.dissipation_potential(self.params, self.collider, &sample);
-            sum += (energy + lost) * self.weights[i];
+            let density = self.law.potential(self.params, self.collider, &self.sample(i));
+            sum += density * self.weights[i];
         });
         sum
     }

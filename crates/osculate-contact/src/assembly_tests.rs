@@ -257,6 +257,39 @@ fn stage_matrix_is_the_derivative_of_the_residual_by_both_poses() {
 }
 
 #[test]
+fn sums_over_listed_samples_are_those_over_all() {
+    let mut touched = 0;
+    for_every_pair(|name, pair| {
+        let stage = pair.stage(&pair.numbers);
+        let moving = Moving { colliding: true, collider: true };
+        let (mut w, mut blocks) = (Wrenches::default(), Blocks::default());
+        stage.add_forces_and_jacobian(moving, &mut w, &mut blocks);
+        let mut samples = Vec::new();
+        stage.find_near(0.01, &mut samples);
+        let mut found = NearForces::default();
+        stage.near_forces(&samples, 0.0, &mut found);
+        assert_close(name, found.wrenches.force.as_slice(), w.force.as_slice());
+        assert_close(name, found.wrenches.torque_a.as_slice(), w.torque_a.as_slice());
+        if pair.law.schedule == DissipationSchedule::StageStart {
+            assert_close(name, &[found.potential], &[stage.potential()]);
+            assert_close(name, &[stage.potential_of(&samples)], &[stage.potential()]);
+        }
+        // In any axes.
+        let (axes, mut world) = (turn([0.3, -0.4, 0.5]), Blocks::default());
+        let offset = axes * stage.now.offset;
+        found.for_each_block((&axes, &offset), moving, |i, j, m| world.0[i][j] += m);
+        let exact = blocks.0.map(|row| row.map(|m| axes * m * axes.transpose()));
+        let flat = |all: &[[Matrix3<f64>; 4]; 4]| {
+            all.iter().flatten().flat_map(|m| m.iter().copied().collect::<Vec<_>>()).collect()
+        };
+        let (found, exact): (Vec<f64>, Vec<f64>) = (flat(&world.0), flat(&exact));
+        assert_close(name, &found, &exact);
+        touched += usize::from(w.magnitude > 0.0);
+    });
+    assert!(touched > 300, "{touched} pairs with forces");
+}
+
+#[test]
 fn pullback_is_the_transposed_derivative_of_the_residual_by_everything() {
     let mut worst = 0.0_f64;
     let lambda = [[0.3, -0.7, 0.2], [0.5, 0.1, -0.4], [-0.6, 0.2, 0.9], [0.1, -0.3, 0.8]];

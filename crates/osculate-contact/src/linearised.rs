@@ -13,9 +13,10 @@
 
 mod pull;
 
+use crate::dissipation::potential;
 use crate::params::PAIR_PARAMETERS;
-use crate::sample::{Contact, ContactLaw, Sample, Status};
-use crate::{DissipationSchedule, PairParams, alignment, normal_penalty};
+use crate::sample::{Contact, ContactLaw, Sample, Status, stored};
+use crate::{DissipationSchedule, FrictionRamp, PairParams, alignment, normal_penalty};
 use nalgebra::{Matrix3, Vector3};
 use osculate_geometry::collider::{Collider, DIMENSIONS};
 use osculate_math::{Jet, Scalar, norm::scale};
@@ -60,8 +61,18 @@ pub struct LawGradient<T = f64> {
     pub start_field: Option<(T, Vector3<T>)>,
 }
 
+/// What the laws of a sample take from the geometry that decides dissipation, with slopes as in [`Linearised`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen<const W: usize, const F: usize, T> {
+    /// `λ_n` at the distance that dissipation sees.
+    load: Jet<W, T>,
+    fading: Jet<F, T>,
+    /// `N`, and `1/‖G‖` where it is the direction of `G`.
+    normal: Option<(Vector3<T>, Option<T>)>,
+}
+
 /// A contact with the values of its laws and their slopes: `W` of (φ, k, ε, δ), `F` of (V², V_f) and of (s, m).
-struct Linearised<'a, const W: usize, const F: usize, T> {
+pub(crate) struct Linearised<'a, const W: usize, const F: usize, T> {
     schedule: DissipationSchedule,
     pair: &'a PairParams<T>,
     contact: &'a Contact<T>,
@@ -204,21 +215,43 @@ impl ContactLaw {
         sample: &Sample<T>,
         contact: &'a Contact<T>,
     ) -> Linearised<'a, W, F, T> {
-        let retained = contact.status == Status::Retained;
-        let elastic = if retained { Jet::constant(T::zero()) } else { load(pair, contact.now.phi) };
+        self.linearise_seeing(pair, sample, contact, self.seen(pair, sample, contact))
+    }
+
+    /// What dissipation sees of a sample; with [`DissipationSchedule::StageStart`] it is the same for the whole stage.
+    #[inline(always)]
+    pub(crate) fn seen<const W: usize, const F: usize, T: Scalar>(
+        &self,
+        pair: &PairParams<T>,
+        sample: &Sample<T>,
+        contact: &Contact<T>,
+    ) -> Seen<W, F, T> {
         let moved = sample.position - sample.start;
-        // With the current load both are one.
-        let seen = match self.schedule {
-            DissipationSchedule::Current => elastic,
-            _ => load(pair, self.seen_distance(contact, &moved)),
-        };
         let fading = match sample.normal {
             Some(_) if self.fade => {
                 alignment::fading(variable(contact.alignment, 0), variable(pair.max_alignment, 1))
             }
             _ => Jet::constant(T::one()),
         };
-        let normal = self.split_normal(pair, sample, contact);
+        Seen {
+            load: load(pair, self.seen_distance(contact, &moved)),
+            fading,
+            normal: self.split_normal(pair, sample, contact),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn linearise_seeing<'a, const W: usize, const F: usize, T: Scalar>(
+        &self,
+        pair: &'a PairParams<T>,
+        sample: &Sample<T>,
+        contact: &'a Contact<T>,
+        seen: Seen<W, F, T>,
+    ) -> Linearised<'a, W, F, T> {
+        let retained = contact.status == Status::Retained;
+        let elastic = if retained { Jet::constant(T::zero()) } else { load(pair, contact.now.phi) };
+        let moved = sample.position - sample.start;
+        let Seen { load, fading, normal } = seen;
         let per_duration = sample.duration.recip();
         let velocity = moved.map(|x| x * per_duration);
         let n = normal.map_or_else(Vector3::zeros, |(n, _)| n);
@@ -231,7 +264,7 @@ impl ContactLaw {
             pair,
             contact,
             load: elastic,
-            seen,
+            seen: load,
             fading,
             normal,
             moved,
@@ -239,7 +272,7 @@ impl ContactLaw {
             normal_speed,
             tangential,
             friction,
-            load_hat: if normal.is_some() { fading.re * seen.re } else { T::zero() },
+            load_hat: if normal.is_some() { fading.re * load.re } else { T::zero() },
             tau: pair.viscous_friction + pair.friction * friction.re,
             per_duration,
         }
@@ -258,8 +291,19 @@ impl<const W: usize, const F: usize, T: Scalar> Linearised<'_, W, F, T> {
         scale(&self.n(), self.pair.damping * self.normal_speed) + scale(&self.tangential, self.tau)
     }
 
+    /// `W + Δt_i R` \[J/m²\].
     #[inline(always)]
-    fn traction(&self) -> Vector3<T> {
+    pub(crate) fn potential(&self, ramp: FrictionRamp, duration: f64) -> T {
+        let kept = match self.contact.status {
+            Status::Contact => stored(self.pair, self.contact.now.phi),
+            _ => T::zero(),
+        };
+        let lost = potential(self.pair, ramp, self.load_hat, &self.velocity, &self.n());
+        kept + lost * duration
+    }
+
+    #[inline(always)]
+    pub(crate) fn traction(&self) -> Vector3<T> {
         scale(&self.contact.now.gradient, self.load.re) - scale(&self.resistance(), self.load_hat)
     }
 
@@ -322,7 +366,7 @@ impl<const W: usize, const F: usize, T: Scalar> Linearised<'_, W, F, T> {
 
     /// `∂T/∂p`.
     #[inline(always)]
-    fn by_position(&self, collider: &Collider<T>, sample: &Sample<T>) -> Matrix3<T> {
+    pub(crate) fn by_position(&self, collider: &Collider<T>, sample: &Sample<T>) -> Matrix3<T> {
         let g = &self.contact.now.gradient;
         let mut m = self.by_moved();
         add_outer(&mut m, self.load.eps[0], g, g);

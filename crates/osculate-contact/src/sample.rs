@@ -59,6 +59,19 @@ pub enum Status {
     Retained,
 }
 
+impl Status {
+    /// Of a sample that is within the threshold now, counts by its stage start, and has aligned normals.
+    #[inline(always)]
+    pub(crate) fn of(touching: bool, retained: bool, accepted: bool) -> Self {
+        match (touching, retained, accepted) {
+            (false, false, _) => Self::Apart,
+            (_, _, false) => Self::Rejected,
+            (true, _, true) => Self::Contact,
+            (false, true, true) => Self::Retained,
+        }
+    }
+}
+
 /// Tractions on the colliding surface \[Pa per reference area\], in collider-reference coordinates, by cause.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Traction<T = f64> {
@@ -109,21 +122,13 @@ impl ContactLaw {
         sample: &Sample<T>,
     ) -> Contact<T> {
         let now = collider.field(&sample.position);
-        let touching = now.phi < pair.threshold;
+        // The geometry that decides acceptance and dissipation: stage start or now.
         let explicit = self.schedule == DissipationSchedule::StageStart;
         let before = if explicit { collider.field(&sample.start) } else { now };
-        let retained = explicit && !touching && before.phi < pair.threshold;
-        // The geometry that decides acceptance and dissipation: stage start or now.
         let s = alignment::alignment(&before.gradient, sample.normal.as_ref());
-        let status = if !touching && !retained {
-            Status::Apart
-        } else if sample.normal.is_some() && !alignment::accepted(s, pair.max_alignment) {
-            Status::Rejected
-        } else if retained {
-            Status::Retained
-        } else {
-            Status::Contact
-        };
+        let accepted = sample.normal.is_none() || alignment::accepted(s, pair.max_alignment);
+        let retained = explicit && before.phi < pair.threshold;
+        let status = Status::of(now.phi < pair.threshold, retained, accepted);
         Contact { status, now, before, alignment: s }
     }
 
@@ -214,20 +219,29 @@ impl ContactLaw {
         sample: &Sample<T>,
     ) -> T {
         let contact = self.contact(pair, collider, sample);
-        if matches!(contact.status, Status::Apart | Status::Rejected) {
-            return T::zero();
+        match contact.status {
+            Status::Apart | Status::Rejected => T::zero(),
+            Status::Contact | Status::Retained => self.lost(pair, sample, &contact),
         }
-        self.dissipation_potential_of(pair, sample, &contact)
     }
 
-    /// [`ContactLaw::dissipation_potential`] of a contact.
-    #[inline]
-    pub(crate) fn dissipation_potential_of<T: Scalar>(
+    /// `W + Δt_i R` \[J/m²\]: what the incremental potential of a stage has of a sample.
+    pub fn potential<T: Scalar>(
         &self,
         pair: &PairParams<T>,
+        collider: &Collider<T>,
         sample: &Sample<T>,
-        contact: &Contact<T>,
     ) -> T {
+        let contact = self.contact(pair, collider, sample);
+        match contact.status {
+            Status::Apart | Status::Rejected => T::zero(),
+            Status::Contact => stored(pair, contact.now.phi) + self.lost(pair, sample, &contact),
+            Status::Retained => self.lost(pair, sample, &contact),
+        }
+    }
+
+    /// `Δt_i R` of a contact.
+    fn lost<T: Scalar>(&self, pair: &PairParams<T>, sample: &Sample<T>, contact: &Contact<T>) -> T {
         self.split_normal(pair, sample, contact).map_or_else(T::zero, |(n, _)| {
             let load = self.dissipative_load(pair, sample, contact);
             dissipation::potential(pair, self.ramp, load, &velocity(sample), &n) * sample.duration
@@ -241,16 +255,18 @@ impl ContactLaw {
         collider: &Collider<T>,
         sample: &Sample<T>,
     ) -> T {
-        match self.contact(pair, collider, sample).status {
-            Status::Contact => normal_penalty::energy_density(
-                collider.phi(&sample.position),
-                pair.stiffness,
-                pair.smoothing,
-                pair.threshold,
-            ),
+        let contact = self.contact(pair, collider, sample);
+        match contact.status {
+            Status::Contact => stored(pair, contact.now.phi),
             _ => T::zero(),
         }
     }
+}
+
+/// `W` of a contact \[J/m²\].
+#[inline]
+pub(crate) fn stored<T: Scalar>(pair: &PairParams<T>, phi: T) -> T {
+    normal_penalty::energy_density(phi, pair.stiffness, pair.smoothing, pair.threshold)
 }
 
 /// `V_rel` \[m/s\].

@@ -53,6 +53,12 @@ impl Aabb {
         (0..3).all(|i| self.lower[i] <= other.lower[i] && other.upper[i] <= self.upper[i])
     }
 
+    /// Whether a point lies within.
+    #[inline]
+    pub fn contains_point(&self, point: &Vector3<f64>) -> bool {
+        (0..3).all(|i| self.lower[i] <= point[i] && point[i] <= self.upper[i])
+    }
+
     /// Edge lengths (m).
     pub fn size(&self) -> Vector3<f64> {
         self.upper - self.lower

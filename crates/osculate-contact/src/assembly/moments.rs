@@ -88,10 +88,40 @@ impl<T: Scalar> Moments<T> {
         }
     }
 
+    /// The same sums in other axes.
+    #[inline]
+    pub(super) fn turned(&self, rotation: &Matrix3<T>) -> Self {
+        let turn = |m: &Matrix3<T>| mat3::mul_transposed(&mat3::mul(rotation, m), rotation);
+        let has_normal = self.by_normal.iter().any(|m| *m != Matrix3::zeros());
+        Self {
+            by_position: self.by_position.each_ref().map(turn),
+            by_normal: if has_normal {
+                self.by_normal.each_ref().map(turn)
+            } else {
+                self.by_normal
+            },
+            force: mat3::apply(rotation, &self.force),
+            turned: turn(&self.turned),
+        }
+    }
+
     /// Adds the Jacobian of all samples.
     ///
     /// * `offset`: `o`, the centre of `A` as seen from that of `B`.
     pub(super) fn add_blocks(&self, offset: &Vector3<T>, moving: Moving, blocks: &mut Blocks<T>) {
+        self.for_each_block(offset, moving, |row, column, m| blocks.0[row][column] += m);
+    }
+
+    /// Calls `put` with the terms of the Jacobian of all samples: row, column, and what to add there.
+    ///
+    /// * `offset`: `o`, the centre of `A` as seen from that of `B`.
+    #[inline]
+    pub(super) fn for_each_block(
+        &self,
+        offset: &Vector3<T>,
+        moving: Moving,
+        mut put: impl FnMut(usize, usize, &Matrix3<T>),
+    ) {
         let ([d, da, ad, ada], [e, ae]) = (&self.by_position, &self.by_normal);
         let (o, f) = (skew(offset), skew(&self.force));
         // δf and [a]× δf, column by column: c_A, θ_A, c_B, θ_B.
@@ -101,23 +131,23 @@ impl<T: Scalar> Moments<T> {
         for column in columns {
             let (df, adf) = (&force[column], &torque[column]);
             if moving.colliding {
-                blocks.0[0][column] -= df;
-                blocks.0[1][column] -= adf;
+                put(0, column, &-df);
+                put(1, column, &-adf);
             }
             if moving.collider {
-                blocks.0[2][column] += df;
-                blocks.0[3][column] += adf + cross_left(offset, df);
+                put(2, column, df);
+                put(3, column, &(adf + cross_left(offset, df)));
             }
         }
         // The lever arms move too, the curvature of the kinematics: [f]× [a]× = ([a]× [f]×)ᵀ.
         let fa = self.turned.transpose();
         if moving.colliding {
-            blocks.0[1][1] -= fa;
+            put(1, 1, &-fa);
         }
         if moving.collider {
-            blocks.0[3][0] -= f;
-            blocks.0[3][1] += fa;
-            blocks.0[3][2] += f;
+            put(3, 0, &-f);
+            put(3, 1, &fa);
+            put(3, 2, &f);
         }
     }
 }

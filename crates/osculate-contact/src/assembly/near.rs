@@ -1,23 +1,63 @@
 //! A pair that is looked at again and again while one stage is solved: only the samples that may touch, and forces, Jacobian and potential in
-//! one pass over them.
+//! one pass over them. What a sample takes from its stage start is computed once.
 
-use super::{Blocks, Moments, Moving, PairStage, Wrenches};
-use crate::DissipationSchedule;
+use super::{Moments, Moving, PairStage, Wrenches};
+use crate::alignment;
 use crate::kinematics::Pullback;
-use crate::normal_penalty::energy_density;
+use crate::linearised::{Linearised, Seen};
 use crate::sample::{Contact, Sample, Status};
-use nalgebra::Vector3;
-use osculate_math::{Scalar, real};
+use nalgebra::{Matrix3, Vector3};
+use osculate_geometry::aabb::Aabb;
+use osculate_geometry::collider::Field;
+use osculate_math::{Scalar, mat3, real};
+
+/// A sample that may touch during a stage, with what stays as it is.
+#[derive(Clone, Copy, Debug)]
+pub struct NearSample {
+    index: u32,
+    /// `φ` beyond the threshold when it was found \[m\]: until it has moved that far it cannot touch.
+    gap: f64,
+    /// `p⁰` \[m\].
+    start: Vector3<f64>,
+    /// What decides its dissipation, where that is its stage start.
+    before: Option<Before>,
+}
+
+/// A sample at stage start.
+#[derive(Clone, Copy, Debug)]
+struct Before {
+    field: Field<f64>,
+    alignment: f64,
+    accepted: bool,
+    /// Whether it was within the threshold.
+    touched: bool,
+    seen: Seen<1, 1, f64>,
+}
 
 /// Force of a pair, its Jacobian, and its potential.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NearForces {
     /// The force.
     pub wrenches: Wrenches,
-    /// Its Jacobian.
-    pub blocks: Blocks,
-    /// `Σ w (W + Δt_i R)` \[J\] where the force is its gradient ([`DissipationSchedule::StageStart`]), else zero.
+    moments: Moments<f64>,
+    /// `Σ w (W + Δt_i R)` \[J\] where the force is its gradient ([`DissipationSchedule::StageStart`](crate::DissipationSchedule::StageStart)),
+    /// else zero.
     pub potential: f64,
+}
+
+impl NearForces {
+    /// Calls `put` with the terms of `∂r/∂q` in world axes: row and column in the order `c_A, θ_A, c_B, θ_B`, and a 3×3 matrix to be added there.
+    ///
+    /// * `rotation`: of the collider, * `offset`: `c_A − c_B`, world \[m\].
+    #[inline]
+    pub fn for_each_block(
+        &self,
+        (rotation, offset): (&Matrix3<f64>, &Vector3<f64>),
+        moving: Moving,
+        put: impl FnMut(usize, usize, &Matrix3<f64>),
+    ) {
+        self.moments.turned(rotation).for_each_block(offset, moving, put);
+    }
 }
 
 impl<T: Scalar> PairStage<'_, T> {
@@ -35,70 +75,105 @@ impl<T: Scalar> PairStage<'_, T> {
 
 impl PairStage<'_> {
     /// Finds the samples with `φ` below the threshold and `margin` \[m\] now, or that count by their stage start.
-    pub fn find_near(&self, margin: f64, samples: &mut Vec<u32>) {
-        let distance = self.params.threshold + margin;
-        let near = |point: &Vector3<f64>| {
-            self.collider.phi(&self.now.position(point)) < distance
-                || (self.explicit()
-                    && self.collider.phi(&self.start.position(point)) < self.params.threshold)
+    pub fn find_near(&self, margin: f64, samples: &mut Vec<NearSample>) {
+        let threshold = self.params.threshold;
+        // Most samples are outside of a box that is cheaper to ask than the field.
+        let bounds = [threshold + margin, threshold].map(|d| self.collider.bounds(d.max(0.0)));
+        let gap = |p: &Vector3<f64>, bounds: &Option<Aabb>| {
+            let inside = bounds.is_none_or(|b| b.contains_point(p));
+            if inside { self.collider.phi(p) - threshold } else { f64::INFINITY }
         };
         samples.clear();
-        samples.extend((0..self.points.len()).filter(|&i| near(&self.points[i])).map(|i| i as u32));
+        for (i, point) in self.points.iter().enumerate() {
+            let start = self.start.position(point);
+            let gap_now = gap(&self.now.position(point), &bounds[0]);
+            if gap_now < margin || (self.explicit() && gap(&start, &bounds[1]) < 0.0) {
+                let before = self.explicit().then(|| self.before(i));
+                samples.push(NearSample { index: i as u32, gap: gap_now, start, before });
+            }
+        }
+    }
+
+    /// A sample at stage start.
+    fn before(&self, i: usize) -> Before {
+        let start = self.start.position(&self.points[i]);
+        let sample =
+            Sample { position: start, start, normal: self.normal(i), duration: self.duration };
+        let field = self.collider.field(&start);
+        let contact = self.law.contact(self.params, self.collider, &sample);
+        let s = contact.alignment;
+        Before {
+            field,
+            alignment: s,
+            accepted: sample.normal.is_none() || alignment::accepted(s, self.params.max_alignment),
+            touched: field.phi < self.params.threshold,
+            seen: self.law.seen(self.params, &sample, &contact),
+        }
     }
 
     /// Adds the forces of some samples.
-    pub fn add_forces_of(&self, samples: &[u32], wrenches: &mut Wrenches) {
-        for i in samples.iter().map(|&i| i as usize) {
+    pub fn add_forces_of(&self, samples: &[NearSample], wrenches: &mut Wrenches) {
+        for i in samples.iter().map(|near| near.index as usize) {
             let total = self.law.total(self.params, self.collider, &self.sample(i));
             self.add_force(i, &(total * self.weights[i]), wrenches);
         }
     }
 
     /// [`PairStage::potential`] of some samples \[J\].
-    pub fn potential_of(&self, samples: &[u32]) -> f64 {
+    pub fn potential_of(&self, samples: &[NearSample]) -> f64 {
         let of = |i: usize| {
-            let sample = self.sample(i);
-            let contact = self.law.contact(self.params, self.collider, &sample);
-            self.density(&sample, &contact) * self.weights[i]
+            self.law.potential(self.params, self.collider, &self.sample(i)) * self.weights[i]
         };
-        samples.iter().map(|&i| of(i as usize)).sum()
+        samples.iter().map(|near| of(near.index as usize)).sum()
     }
 
-    /// `W + Δt_i R` \[J/m²\].
-    #[inline]
-    fn density(&self, sample: &Sample, contact: &Contact<f64>) -> f64 {
-        let p = self.params;
-        match contact.status {
-            Status::Apart | Status::Rejected => 0.0,
-            Status::Retained => self.law.dissipation_potential_of(p, sample, contact),
-            Status::Contact => {
-                energy_density(contact.now.phi, p.stiffness, p.smoothing, p.threshold)
-                    + self.law.dissipation_potential_of(p, sample, contact)
+    /// Writes force, Jacobian and potential of some samples.
+    ///
+    /// * `changed`: a bound of how much `φ` has changed at any of them since they were found \[m\].
+    pub fn near_forces(&self, samples: &[NearSample], changed: f64, sum: &mut NearForces) {
+        *sum = NearForces::default();
+        for near in samples {
+            let apart = near.gap > changed;
+            match &near.before {
+                Some(before) if before.touched || !apart => self.add_near(near, before, sum),
+                None if !apart => self.add_present(near.index as usize, sum),
+                _ => {}
             }
         }
     }
 
-    /// Force, Jacobian and potential of some samples.
-    pub fn near_forces(&self, samples: &[u32], moving: Moving) -> NearForces {
-        let mut sum = NearForces::default();
-        let mut moments = Moments::default();
-        let explicit = self.law.schedule == DissipationSchedule::StageStart;
-        for i in samples.iter().map(|&i| i as usize) {
-            let sample = self.sample(i);
-            let contact = self.law.contact(self.params, self.collider, &sample);
-            if matches!(contact.status, Status::Apart | Status::Rejected) {
-                continue;
-            }
-            let w = self.weights[i];
-            let slopes = self.law.slopes_of(self.params, self.collider, (&sample, &contact));
-            let force = slopes.traction * w;
-            self.add_force(i, &force, &mut sum.wrenches);
-            if explicit {
-                sum.potential += self.density(&sample, &contact) * w;
-            }
-            self.add_moments(i, &sample, (&slopes, &force), &mut moments);
+    /// Adds a sample whose dissipation is decided at stage start.
+    #[inline(always)]
+    fn add_near(&self, near: &NearSample, before: &Before, sum: &mut NearForces) {
+        let (i, params) = (near.index as usize, self.params);
+        let arm = mat3::apply(&self.now.rotation, &self.points[i]);
+        let position = arm + self.now.offset + self.now.collider_center;
+        let now = self.collider.field(&position);
+        let status = Status::of(now.phi < params.threshold, before.touched, before.accepted);
+        if matches!(status, Status::Apart | Status::Rejected) {
+            return;
         }
-        moments.add_blocks(&self.now.offset, moving, &mut sum.blocks);
-        sum
+        let sample = Sample { position, start: near.start, normal: None, duration: self.duration };
+        let contact = Contact { status, now, before: before.field, alignment: before.alignment };
+        let l: Linearised<'_, 1, 1, f64> =
+            self.law.linearise_seeing(params, &sample, &contact, before.seen);
+        let w = self.weights[i];
+        let force = l.traction() * w;
+        sum.potential += l.potential(self.law.ramp, self.duration) * w;
+        self.add_force(i, &force, &mut sum.wrenches);
+        sum.moments.add(&arm, &force, &(l.by_position(self.collider, &sample) * w), None);
+    }
+
+    /// Adds a sample whose dissipation is decided now.
+    fn add_present(&self, i: usize, sum: &mut NearForces) {
+        let sample = self.sample(i);
+        let contact = self.law.contact(self.params, self.collider, &sample);
+        if matches!(contact.status, Status::Apart | Status::Rejected) {
+            return;
+        }
+        let slopes = self.law.slopes_of(self.params, self.collider, (&sample, &contact));
+        let force = slopes.traction * self.weights[i];
+        self.add_force(i, &force, &mut sum.wrenches);
+        self.add_moments(i, &sample, (&slopes, &force), &mut sum.moments);
     }
 }

@@ -16,11 +16,13 @@ pub(crate) struct BlockMatrix<T> {
     pub(crate) diagonal: Vec<Block<T>>,
     /// For each edge the block in row i and column j, and that in row j and column i.
     pub(crate) off: Vec<[Block<T>; 2]>,
+    /// Whether an edge has been written to: the blocks of the others are zero.
+    pub(crate) touched: Vec<bool>,
 }
 
 impl<T> Default for BlockMatrix<T> {
     fn default() -> Self {
-        Self { edges: Vec::new(), diagonal: Vec::new(), off: Vec::new() }
+        Self { edges: Vec::new(), diagonal: Vec::new(), off: Vec::new(), touched: Vec::new() }
     }
 }
 
@@ -31,12 +33,24 @@ impl<T: Scalar> BlockMatrix<T> {
         self.edges.extend_from_slice(edges);
         self.diagonal.resize(nodes, [T::zero(); 36]);
         self.off.resize(edges.len(), [[T::zero(); 36]; 2]);
+        self.touched.clear();
+        self.touched.resize(edges.len(), true);
         self.clear();
     }
 
     pub(crate) fn clear(&mut self) {
         self.diagonal.fill([T::zero(); 36]);
-        self.off.fill([[T::zero(); 36]; 2]);
+        for (blocks, touched) in self.off.iter_mut().zip(&mut self.touched) {
+            if std::mem::take(touched) {
+                *blocks = [[T::zero(); 36]; 2];
+            }
+        }
+    }
+
+    /// The blocks of an edge, to write to.
+    pub(crate) fn edge(&mut self, edge: usize) -> &mut [Block<T>; 2] {
+        self.touched[edge] = true;
+        &mut self.off[edge]
     }
 
     /// How many unknowns there are.

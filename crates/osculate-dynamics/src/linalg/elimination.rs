@@ -49,8 +49,9 @@ impl BlockFactors {
             self.pivots[k as usize].0 = *block;
         }
         self.active.fill(false);
-        for (&(e, forward), [ij, ji]) in self.elimination.filled.iter().zip(&matrix.off) {
-            if ij.iter().chain(ji).all(|x| *x == 0.0) {
+        let blocks = matrix.off.iter().zip(&matrix.touched);
+        for (&(e, forward), ([ij, ji], touched)) in self.elimination.filled.iter().zip(blocks) {
+            if !touched {
                 continue;
             }
             let (upper, lower) = if forward { (ij, ji) } else { (ji, ij) };
@@ -277,6 +278,7 @@ mod tests {
             }
         }
         m.off.iter_mut().flatten().flatten().for_each(|x| *x = next());
+        m.touched.fill(true);
         m
     }
 

@@ -43,7 +43,14 @@ impl Elimination {
         for k in 0..nodes as u32 {
             let list = &joined[row(k)];
             for (n, &i) in list.iter().enumerate() {
-                targets.extend(list[n + 1..].iter().map(|&j| edge(i, j)));
+                // Both lists are ascending, and what is later than `i` here is joined to it there.
+                let mut at = first[i as usize];
+                for &j in &list[n + 1..] {
+                    while joined[at] < j {
+                        at += 1;
+                    }
+                    targets.push(at as u32);
+                }
             }
         }
         let filled = edges.iter().map(|&(i, j)| {

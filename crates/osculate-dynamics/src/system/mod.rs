@@ -18,6 +18,7 @@ mod inertia;
 mod near;
 mod pairs;
 mod pull;
+mod scatter;
 
 pub(crate) use body::Inertial;
 pub(crate) use near::Near;
@@ -25,18 +26,19 @@ pub(crate) use pairs::{Pair, join};
 pub(crate) use pull::SystemBar;
 
 use culling::Culling;
+use scatter::{scatter, scatter_blocks};
 
 use crate::linalg::BlockMatrix;
-use crate::linalg::blocks::{BLOCK, Block};
+use crate::linalg::blocks::BLOCK;
 use crate::parameters::{Parameters, Wrench};
 use crate::reduction::{JointStage, Reduction};
 use crate::state::BodyState;
 use crate::{RotationUpdate, Scene, SceneError};
-use nalgebra::{Matrix3, Vector3};
+use nalgebra::Vector3;
 use osculate_contact::assembly::{Blocks, PairStage, Wrenches};
 use osculate_contact::kinematics::Pullback;
 use osculate_contact::{ContactLaw, ContactParams, DissipationSchedule, PairOverride};
-use osculate_math::{Scalar, lift, mat3};
+use osculate_math::{Scalar, lift};
 use rayon::prelude::*;
 use std::borrow::Cow;
 
@@ -65,6 +67,13 @@ pub(crate) struct Part<'a, T> {
     pub(crate) pairs: &'a [Pair<T>],
     /// Pairs `(i, j)`, `i < j`, of dynamic bodies (by unknowns/6) that share a block.
     pub(crate) edges: &'a [(u32, u32)],
+}
+
+impl<T> Part<'_, T> {
+    /// Whether a body of a pair has unknowns: nobody asks for the force between two that have none.
+    fn has_unknowns(&self, pair: &Pair<T>) -> bool {
+        pair.slots.iter().any(|&slot| self.unknown[slot].is_some())
+    }
 }
 
 /// A scene with the numbers of one evaluation.
@@ -352,69 +361,6 @@ fn in_order<T: Scalar, R: Send>(
         for (pair, made) in pairs.iter().zip(made) {
             if let Some(made) = made {
                 take(pair, made);
-            }
-        }
-    }
-}
-
-/// Subtracts contact forces from the residual, in world axes.
-fn scatter<T: Scalar>(
-    part: &Part<'_, T>,
-    pair: &Pair<T>,
-    stage: &Stage<'_, T>,
-    w: &Wrenches<T>,
-    r: &mut [T],
-) {
-    let rotation = stage.now[pair.slots[1]].rotation;
-    let mut put = |slot: usize, force: Vector3<T>, torque: Vector3<T>| {
-        if let Some(at) = part.unknown[slot] {
-            for k in 0..3 {
-                r[at + k] += force[k];
-                r[at + 3 + k] += torque[k];
-            }
-        }
-    };
-    let force = mat3::apply(&rotation, &w.force);
-    put(pair.slots[0], -force, -mat3::apply(&rotation, &w.torque_a));
-    put(pair.slots[1], force, mat3::apply(&rotation, &w.torque_b));
-}
-
-fn scatter_blocks<T: Scalar>(
-    part: &Part<'_, T>,
-    pair: &Pair<T>,
-    stage: &Stage<'_, T>,
-    blocks: &Blocks<T>,
-    k: &mut BlockMatrix<T>,
-) {
-    let rotation = stage.now[pair.slots[1]].rotation;
-    let node = pair.slots.map(|slot| part.unknown[slot].map(|x| x / BLOCK));
-    for (side, own) in node.into_iter().enumerate() {
-        let Some(own) = own else { continue };
-        add_quarters(&mut k.diagonal[own], blocks, &rotation, (side, side));
-    }
-    if let (Some(edge), [Some(a), Some(b)]) = (pair.edge, node) {
-        let [upper, lower] = &mut k.off[edge as usize];
-        let (ab, ba) = if a < b { (upper, lower) } else { (lower, upper) };
-        add_quarters(ab, blocks, &rotation, (0, 1));
-        add_quarters(ba, blocks, &rotation, (1, 0));
-    }
-}
-
-/// Adds the four 3×3 blocks of row body and column body, turned to the world.
-fn add_quarters<T: Scalar>(
-    to: &mut Block<T>,
-    blocks: &Blocks<T>,
-    rotation: &Matrix3<T>,
-    (row, column): (usize, usize),
-) {
-    for i in 0..2 {
-        for j in 0..2 {
-            let block = &blocks.0[2 * row + i][2 * column + j];
-            let world = mat3::mul_transposed(&mat3::mul(rotation, block), rotation);
-            for m in 0..3 {
-                for n in 0..3 {
-                    to[(3 * i + m) * BLOCK + 3 * j + n] += world[(m, n)];
-                }
             }
         }
     }

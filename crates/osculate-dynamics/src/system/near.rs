@@ -10,12 +10,13 @@
 //! so while that times the steepest slope of `Φ` is below the margin, no other sample touches; beyond, the list is made again. Which
 //! lists there are changes no bit of a sum: samples that do not touch add nothing, and the others keep their order.
 
-use super::{PARALLEL, Pair, Part, Stage, System, scatter, scatter_blocks};
+use super::scatter::{scatter, scatter_near};
+use super::{PARALLEL, Pair, Part, Stage, System};
 use crate::BodyState;
 use crate::linalg::BlockMatrix;
 use crate::newton::Linearised;
 use nalgebra::{Matrix3, Vector3};
-use osculate_contact::assembly::{NearForces, PairStage, Wrenches};
+use osculate_contact::assembly::{NearForces, NearSample, PairStage, Wrenches};
 use rayon::prelude::*;
 
 /// Margin of a list as a share of the reach of the colliding body.
@@ -30,27 +31,36 @@ pub(crate) struct Near(Vec<NearPair>);
 struct NearPair {
     /// Centres and rotations of the two bodies where the list was made.
     at: Option<[(Vector3<f64>, Matrix3<f64>); 2]>,
-    /// How far a sample may move \[m\] before the list is made again.
-    allowed: f64,
-    samples: Vec<u32>,
+    /// A bound of the slope of the field, and of how much it has changed at any sample since \[m\].
+    slope: f64,
+    changed: f64,
+    samples: Vec<NearSample>,
+    /// Magnitude of the forces \[N\] and potential \[J\] of the last linearisation.
+    sums: [f64; 2],
 }
 
 impl Near {
     pub(crate) fn of(pairs: usize) -> Self {
         Self(vec![NearPair::default(); pairs])
     }
+
+    /// Magnitude of all forces \[N\] and their potential \[J\].
+    fn sums(&self) -> [f64; 2] {
+        self.0.iter().fold([0.0; 2], |[m, p], list| [m + list.sums[0], p + list.sums[1]])
+    }
 }
 
 impl NearPair {
-    fn holds(&self, reach: f64, now: [&BodyState; 2]) -> bool {
-        let Some(at) = &self.at else { return false };
+    /// A bound of how far any sample has moved in the collider's axes since the list was made \[m\].
+    fn moved(&self, reach: f64, now: [&BodyState; 2]) -> f64 {
+        let Some(at) = &self.at else { return f64::INFINITY };
         let moved = |k: usize| {
             let turn = now[k].rotation - at[k].1;
             ((now[k].center - at[k].0).norm(), turn.norm())
         };
         let ((a, turn_a), (b, turn_b)) = (moved(0), moved(1));
         let arm = (at[0].0 - at[1].0).norm() + reach;
-        a + turn_a * reach + b + turn_b * arm < self.allowed
+        a + turn_a * reach + b + turn_b * arm
     }
 
     /// Makes the list at the present poses.
@@ -60,8 +70,9 @@ impl NearPair {
         if stage.may_be_near(reach, margin) {
             stage.find_near(margin, &mut self.samples);
         }
-        // A little less than the margin, for rounding.
-        self.allowed = 0.999 * margin / stage.collider.steepest();
+        // A little more than the slope, for rounding.
+        self.slope = 1.001 * stage.collider.steepest();
+        self.changed = 0.0;
         self.at = Some(now.map(|y| (y.center, y.rotation)));
     }
 }
@@ -69,38 +80,52 @@ impl NearPair {
 impl System<'_, f64> {
     /// Calls `make` with every pair that has samples on its list, with the list brought up to date, and `take` with what it makes, in the
     /// order of the pairs for any number of threads.
-    fn each_near<R: Send>(
+    fn each_near<R: Default + Send>(
         &self,
         part: &Part<'_, f64>,
         stage: &Stage<'_, f64>,
         near: &mut Near,
-        make: impl Fn(&Pair<f64>, &PairStage<'_>, &NearPair) -> R + Send + Sync,
-        mut take: impl FnMut(&Pair<f64>, R),
+        make: impl Fn(&PairStage<'_>, &mut NearPair, &mut R) + Send + Sync,
+        mut take: impl FnMut(&Pair<f64>, &R),
     ) {
-        let one = |(pair, list): (&Pair<f64>, &mut NearPair)| {
-            let (reach, now) = (self.bodies[pair.a].reach, pair.slots.map(|s| &stage.now[s]));
-            let holds = list.holds(reach, now);
-            if holds && list.samples.is_empty() {
-                return None;
+        let one = |(pair, list): (&Pair<f64>, &mut NearPair), made: &mut R| {
+            if !part.has_unknowns(pair) {
+                return false;
             }
-            let p = self.pair_anywhere(pair, stage)?;
+            let (reach, now) = (self.bodies[pair.a].reach, pair.slots.map(|s| &stage.now[s]));
+            list.changed = list.slope * list.moved(reach, now);
+            let holds = list.at.is_some() && list.changed < MARGIN * reach;
+            if holds && list.samples.is_empty() {
+                return false;
+            }
+            let Some(p) = self.pair_anywhere(pair, stage) else { return false };
             if !holds {
                 list.make(&p, reach, now);
             }
-            (!list.samples.is_empty()).then(|| make(pair, &p, list))
+            let any = !list.samples.is_empty();
+            if any {
+                make(&p, list, made);
+            }
+            any
         };
         if part.pairs.len() < PARALLEL || rayon::current_num_threads() == 1 {
+            // One place for what is made of any pair: it is large.
+            let mut made = R::default();
             for (pair, list) in part.pairs.iter().zip(&mut near.0) {
-                if let Some(made) = one((pair, list)) {
-                    take(pair, made);
+                if one((pair, list), &mut made) {
+                    take(pair, &made);
                 }
             }
         } else {
             let all = part.pairs.par_iter().zip(&mut near.0).with_min_len(PARALLEL / 8);
+            let one = |of| {
+                let mut made = R::default();
+                one(of, &mut made).then_some(made)
+            };
             let made: Vec<Option<R>> = all.map(one).collect();
             for (pair, made) in part.pairs.iter().zip(made) {
                 if let Some(made) = made {
-                    take(pair, made);
+                    take(pair, &made);
                 }
             }
         }
@@ -115,24 +140,53 @@ impl System<'_, f64> {
         r: &mut [f64],
         k: &mut BlockMatrix<f64>,
     ) -> Linearised {
-        let mut scale = self.inertial_residual(part, stage, r);
-        let mut potential = 0.0;
+        let scale = self.inertial_residual(part, stage, r);
         k.clear();
+        self.add_near(part, stage, near, r, k);
+        self.summed(part, stage, near, scale)
+    }
+
+    /// Adds the Jacobian of inertia, and forces of the lists with their Jacobian.
+    fn add_near(
+        &self,
+        part: &Part<'_, f64>,
+        stage: &Stage<'_, f64>,
+        near: &mut Near,
+        r: &mut [f64],
+        k: &mut BlockMatrix<f64>,
+    ) {
         self.inertial_jacobian(part, stage, k);
-        let force = |pair: &Pair<f64>, p: &PairStage<'_>, list: &NearPair| {
-            p.near_forces(&list.samples, pair.moving)
+        for (pair, list) in part.pairs.iter().zip(&mut near.0) {
+            if part.has_unknowns(pair) {
+                list.sums = [0.0; 2];
+            }
+        }
+        let force = |p: &PairStage<'_>, list: &mut NearPair, found: &mut NearForces| {
+            p.near_forces(&list.samples, list.changed, found);
+            list.sums = [found.wrenches.magnitude, found.potential];
         };
-        self.each_near(part, stage, near, force, |pair, found: NearForces| {
+        self.each_near(part, stage, near, force, |pair, found: &NearForces| {
             if found.wrenches.magnitude > 0.0 {
-                scale += found.wrenches.magnitude;
-                potential += found.potential;
                 scatter(part, pair, stage, &found.wrenches, r);
-                scatter_blocks(part, pair, stage, &found.blocks, k);
+                scatter_near(part, pair, stage, found, k);
             }
         });
+    }
+
+    /// What a linearisation tells, from the sums of the lists.
+    ///
+    /// * `inertial`: scale of inertia, gravity and applied forces \[N\].
+    fn summed(
+        &self,
+        part: &Part<'_, f64>,
+        stage: &Stage<'_, f64>,
+        near: &Near,
+        inertial: f64,
+    ) -> Linearised {
+        let [magnitude, potential] = near.sums();
         let has = self.has_potential(stage);
         let potential = has.then(|| potential + self.inertial_potential(part, stage));
-        Linearised { scale, potential }
+        Linearised { scale: inertial + magnitude, potential }
     }
 
     /// [`System::residual`] by the lists.
@@ -144,13 +198,12 @@ impl System<'_, f64> {
         r: &mut [f64],
     ) {
         self.inertial_residual(part, stage, r);
-        let force = |_: &Pair<f64>, p: &PairStage<'_>, list: &NearPair| {
-            let mut wrenches = Wrenches::default();
-            p.add_forces_of(&list.samples, &mut wrenches);
-            wrenches
+        let force = |p: &PairStage<'_>, list: &mut NearPair, wrenches: &mut Wrenches| {
+            *wrenches = Wrenches::default();
+            p.add_forces_of(&list.samples, wrenches);
         };
         self.each_near(part, stage, near, force, |pair, wrenches| {
-            scatter(part, pair, stage, &wrenches, r);
+            scatter(part, pair, stage, wrenches, r);
         });
     }
 
@@ -165,8 +218,9 @@ impl System<'_, f64> {
             return None;
         }
         let mut sum = 0.0;
-        let energy =
-            |_: &Pair<f64>, p: &PairStage<'_>, list: &NearPair| p.potential_of(&list.samples);
+        let energy = |p: &PairStage<'_>, list: &mut NearPair, energy: &mut f64| {
+            *energy = p.potential_of(&list.samples);
+        };
         self.each_near(part, stage, near, energy, |_, energy| sum += energy);
         Some(sum + self.inertial_potential(part, stage))
     }

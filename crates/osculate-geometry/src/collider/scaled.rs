@@ -22,6 +22,12 @@ pub trait Base {
     /// `Φ₀` (m) and its gradient, generic over the scalar of the point.
     fn field<T: Scalar>(&self, point: &Vector3<T>) -> (T, Vector3<T>);
 
+    /// `∇²Φ₀` (1/m) at a point where it is known in closed form.
+    #[inline]
+    fn hessian<T: Scalar>(&self, _point: &Vector3<T>) -> Option<Matrix3<T>> {
+        None
+    }
+
     /// A lower bound of `Φ₀` (m) within a ball.
     fn lower_bound(&self, center: &Vector3<f64>, radius: f64) -> f64;
 
@@ -35,6 +41,11 @@ impl Base for GridSdf {
     #[inline]
     fn field<T: Scalar>(&self, point: &Vector3<T>) -> (T, Vector3<T>) {
         Self::field(self, point)
+    }
+
+    #[inline]
+    fn hessian<T: Scalar>(&self, point: &Vector3<T>) -> Option<Matrix3<T>> {
+        self.trilinear_hessian(|n| self.values()[n], point)
     }
 
     fn lower_bound(&self, center: &Vector3<f64>, radius: f64) -> f64 {
@@ -135,7 +146,8 @@ impl<F: Base, T: Scalar> Scaled<F, T> {
     #[inline(never)]
     pub(super) fn curvature(&self, point: &Vector3<T>) -> Matrix3<T> {
         let inverse = self.scale.recip();
-        let (_, _, hessian) = self.base_derivatives(&scale(point, inverse));
+        let x = scale(point, inverse);
+        let hessian = self.base.hessian(&x).unwrap_or_else(|| self.base_derivatives(&x).2);
         hessian.map(|x| x * inverse)
     }
 

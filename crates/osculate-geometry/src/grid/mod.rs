@@ -20,7 +20,7 @@ pub use params::{GridExtent, GridParams, MOST_BYTES, MOST_CELLS, ResolutionMode}
 
 use crate::GeometryError;
 use crate::aabb::Aabb;
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Vector3};
 use osculate_math::{Scalar, norm};
 use std::ops::{Add, Mul, Sub};
 
@@ -289,6 +289,42 @@ impl GridSdf {
             }
         }
         (phi, gradient)
+    }
+
+    /// `∇²Φ` (1/m) at a point (m) inside the grid where it is trilinear, with values (m) as in [`GridSdf::field_of`]; `None` elsewhere.
+    /// Along an axis a trilinear function has no curvature.
+    #[inline]
+    pub(crate) fn trilinear_hessian<T, V>(
+        &self,
+        value: impl Fn(usize) -> V,
+        point: &Vector3<T>,
+    ) -> Option<Matrix3<T>>
+    where
+        T: Scalar + Mul<V, Output = T> + Add<V, Output = T>,
+        V: Copy + Sub<Output = V>,
+    {
+        let at = [0, 1, 2].map(|i| self.locate(i, point[i]));
+        if self.interpolation != Interpolation::Trilinear || at.iter().any(|c| c.beyond.is_some()) {
+            return None;
+        }
+        let [_, ny, nz] = self.nodes();
+        let first = (at[0].cell * ny + at[1].cell) * nz + at[2].cell;
+        let corner = |i: usize, j: usize| {
+            let n = first + (i * ny + j) * nz;
+            [value(n), value(n + 1)]
+        };
+        let ([c000, c001], [c010, c011]) = (corner(0, 0), corner(0, 1));
+        let ([c100, c101], [c110, c111]) = (corner(1, 0), corner(1, 1));
+        let axy = (c110 - c010) - (c100 - c000);
+        let axz = (c101 - c001) - (c100 - c000);
+        let ayz = (c011 - c001) - (c010 - c000);
+        let axyz = ((c111 - c011) - (c101 - c001)) - axy;
+        let ([x, y, z], h) = (at.map(|c| c.local), &self.spacing);
+        let xy = (z * axyz + axy) / (h.x * h.y);
+        let xz = (y * axyz + axz) / (h.x * h.z);
+        let yz = (x * axyz + ayz) / (h.y * h.z);
+        let o = T::zero();
+        Some(Matrix3::new(o, xy, xz, xy, o, yz, xz, yz, o))
     }
 
     /// Calls `f` with the nodes that matter at a point and the derivatives of value (–) and gradient (1/m) by the value of
