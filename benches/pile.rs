@@ -4,7 +4,7 @@
 //! P1Q3, backward Euler), slightly turned and shifted at random; 5 ms steps, 2 ms from 512 cubes on.
 //!
 //! `cargo bench --bench pile [-- WORD …]` with numbers of cubes, `box` or `sdf` (grids with the default resolution), and `stage-start`, `current-geometry` or `current`
-//! as words; more than one of a kind are run in turn. One second is rolled out in two halves, where the cubes fall and collide, and where they come to rest. Printed
+//! as words; more than one of a kind are run in turn. `halve` cuts the steps that do not converge, down to Δt/2¹². One second is rolled out in two halves, where the cubes fall and collide, and where they come to rest. Printed
 //! are processor time a step (mean, and median of the steps) and a contact, Newton iterations, stages not converged, contacts and memory.
 //! `RAYON_NUM_THREADS=1` for one thread.
 
@@ -101,14 +101,16 @@ fn phase(name: &str, mut scene: Scene, schedule: DissipationSchedule, step: f64)
         .collect();
     times.sort_unstable_by(f64::total_cmp);
     let iterations: usize = trajectory.stats.iter().map(|s| s.iterations).sum();
+    let local: usize = trajectory.stats.iter().map(|s| s.local_iterations).sum();
     let most = trajectory.stats.iter().map(|s| s.iterations).max().unwrap();
     let touching = |k: usize| simulator.contacts(&trajectory, &parameters, k).unwrap().len();
     let contacts: usize = (0..steps).map(touching).sum();
     println!(
-        "  {name:8} {:9.3} ms a step, {:6.2} µs a contact, {:5.2} iterations (most {most}), {} of {steps} steps not converged, {} contacts at the end, memory {:.0} MB",
+        "  {name:8} {:9.3} ms a step, {:6.2} µs a contact, {:5.2} iterations (most {most}) and {:.1} of groups, {} of {steps} steps not converged, {} contacts at the end, memory {:.0} MB",
         times[1] * 1e3 / steps as f64,
         times[1] * 1e6 / contacts.max(1) as f64,
         iterations as f64 / steps as f64,
+        local as f64 / steps as f64,
         trajectory.unconverged(),
         touching(steps - 1),
         peak(),
@@ -121,6 +123,29 @@ fn phase(name: &str, mut scene: Scene, schedule: DissipationSchedule, step: f64)
         }
     }
     scene
+}
+
+/// Rolls out a second with steps that do not converge in halves, and prints what it took.
+fn halved(scene: Scene, schedule: DissipationSchedule, step: f64) {
+    let settings = Settings {
+        law: ContactLaw { schedule, ..ContactLaw::default() },
+        newton: NewtonSettings { tolerance: 1e-8, ..NewtonSettings::default() },
+        ..Settings::default()
+    };
+    let steps = (1.0 / step).round() as usize;
+    let simulator = Simulator::new(scene, settings, vec![step; steps]).unwrap();
+    let begin = cpu();
+    let found = simulator.run_halving(&simulator.parameters(), 12, Trajectory::without_factors());
+    let time = cpu() - begin;
+    match found {
+        Ok(halved) => println!(
+            "  halved   {time:9.3} s in all, {} of {steps} steps cut, {} steps after, at most {} for one",
+            halved.substeps.iter().filter(|n| **n > 1).count(),
+            halved.simulator.steps(),
+            halved.substeps.iter().max().unwrap(),
+        ),
+        Err(error) => println!("  halved   {time:9.3} s in all: {error}"),
+    }
 }
 
 /// Processor time of this process so far \[s\]; NaN where the system does not tell.
@@ -144,8 +169,10 @@ fn peak() -> f64 {
 
 fn main() {
     let (mut numbers, mut fields, mut schedules) = (Vec::new(), Vec::new(), Vec::new());
+    let mut halves = false;
     for word in std::env::args().skip(1) {
         match word.as_str() {
+            "halve" => halves = true,
             "box" => fields.push(Field::Box),
             "sdf" => fields.push(Field::Sdf),
             "stage-start" => schedules.push(DissipationSchedule::StageStart),
@@ -165,6 +192,10 @@ fn main() {
             for &schedule in &schedules {
                 println!("{n} cubes, {field:?}, {schedule:?}");
                 let step = if n >= 512 { 0.002 } else { 0.005 };
+                if halves {
+                    halved(scene(n, field), schedule, step);
+                    continue;
+                }
                 let fallen = phase("falling", scene(n, field), schedule, step);
                 phase("settled", fallen, schedule, step);
             }

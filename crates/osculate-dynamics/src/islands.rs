@@ -9,7 +9,7 @@ use crate::factors::{IslandFactors, IslandMatrix};
 use crate::linalg::blocks::BLOCK;
 use crate::linalg::{BlockFactors, Elimination};
 use crate::newton::{
-    self, Bodies, Equations, Failure, Matrix, NewtonSettings, Rigid, StageStats, Workspace,
+    self, Bodies, Equations, Failure, How, Matrix, NewtonSettings, Rigid, StageStats, Workspace,
 };
 use crate::state::BodyState;
 use crate::system::{Near, Pair, Part, Stage, System, join};
@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use std::sync::Arc;
 
 /// The most bodies of an island whose matrix is factorised as a dense one.
-const DENSE: usize = 4;
+pub(crate) const DENSE: usize = 4;
 
 /// Share of a step's own motion by which a box is larger, and the least share of the body's size.
 const SLACK: (f64, f64) = (0.5, 0.02);
@@ -101,7 +101,7 @@ pub(crate) fn solve(
     let mut guess = now.to_vec();
     let mut boxes = boxes(system, stage.start, &guess);
     let mut before: Vec<(Island, Solved)> = Vec::new();
-    let (mut growth, mut iterations) = (0, 0);
+    let (mut growth, mut iterations, mut local) = (0, 0, 0);
     loop {
         let islands = islands(system, &boxes);
         // An island that found nobody new is solved; the others go on from where they are.
@@ -110,7 +110,7 @@ pub(crate) fn solve(
             .map(|island| {
                 let at = before.iter().position(|(old, _)| old.is_like(island))?;
                 let mut known = before.swap_remove(at).1;
-                known.stats.iterations = 0;
+                (known.stats.iterations, known.stats.local_iterations) = (0, 0);
                 Some(known)
             })
             .collect();
@@ -134,10 +134,11 @@ pub(crate) fn solve(
         }
         growth += 1;
         iterations += solved.iter().map(|s| s.stats.iterations).max().unwrap_or(0);
+        local += solved.iter().map(|s| s.stats.local_iterations).sum::<usize>();
         // A contact that was not looked for can be why a stage does not converge; twice not, and bodies may be anywhere.
         let hopeless = growth > 2 && solved.iter().any(|s| !s.stats.converged);
         if hopeless || !grow(system, now, &mut boxes, growth) {
-            return Ok(collect(solved, iterations, plans));
+            return Ok(collect(solved, (iterations, local), plans));
         }
         before = islands.into_iter().zip(solved).collect();
     }
@@ -268,7 +269,7 @@ fn solve_island(
     let near = (!system.has_rates()).then(|| Near::of(island.pairs.len()));
     let mut problem =
         Rigid { system, part: &part, stage: &local, bodies: &mut bodies, factors, near };
-    let how = (stage.duration, keep_factors);
+    let how = How { duration: stage.duration, keep_factors, goal: 0.0 };
     let stats = newton::solve(&mut problem, settings, how, &mut work);
     let stats = stats.map_err(|failure| failure.map(scene_unknown))?;
     let worst = nodes[problem.worst(work.residual()) / BLOCK] as usize;
@@ -277,8 +278,13 @@ fn solve_island(
     Ok(Solved { now, stats, worst, plan, factors: IslandFactors { nodes, matrix } })
 }
 
-fn collect(solved: Vec<Solved>, iterations: usize, plans: &mut Plans) -> StageSolution {
-    let mut stats = StageStats { converged: true, iterations, ..StageStats::default() };
+fn collect(
+    solved: Vec<Solved>,
+    (iterations, local_iterations): (usize, usize),
+    plans: &mut Plans,
+) -> StageSolution {
+    let mut stats =
+        StageStats { converged: true, iterations, local_iterations, ..StageStats::default() };
     let (mut worst, mut excess) = (0, -1.0);
     plans.0.clear();
     let mut factors = Vec::with_capacity(solved.len());

@@ -53,6 +53,21 @@ impl<T: Scalar> BlockMatrix<T> {
         &mut self.off[edge]
     }
 
+    /// Zeros where row and column are both of some bodies.
+    pub(crate) fn clear_among(&mut self, some: &[bool]) {
+        for (block, some) in self.diagonal.iter_mut().zip(some) {
+            if *some {
+                *block = [T::zero(); 36];
+            }
+        }
+        let blocks = self.off.iter_mut().zip(&mut self.touched);
+        for (&(i, j), (blocks, touched)) in self.edges.iter().zip(blocks) {
+            if some[i as usize] && some[j as usize] && std::mem::take(touched) {
+                *blocks = [[T::zero(); 36]; 2];
+            }
+        }
+    }
+
     /// How many unknowns there are.
     pub(crate) fn unknowns(&self) -> usize {
         BLOCK * self.diagonal.len()

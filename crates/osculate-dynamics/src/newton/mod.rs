@@ -1,5 +1,6 @@
 //! Newton's method on one stage, with the exact non-symmetric matrix and a line search on the residual norm.
 
+mod local;
 mod rigid;
 mod search;
 
@@ -42,6 +43,8 @@ impl Default for NewtonSettings {
 pub struct StageStats {
     /// Newton iterations.
     pub iterations: usize,
+    /// Newton iterations of groups of bodies with the others held, between those.
+    pub local_iterations: usize,
     /// Norm of the residual at the end \[N\]; torques are divided by the radius of gyration.
     pub residual: f64,
     /// The tolerance it was held to \[N\].
@@ -99,6 +102,20 @@ pub(crate) trait Equations {
 
     /// Adds the inertia that holds bodies back to the matrix.
     fn hold(&mut self, _duration: f64) {}
+
+    /// Solves the few bodies that have nearly all of the residual with the others held; moves them, writes residual and matrix there and
+    /// returns the iterations too. `None` where nothing was moved.
+    ///
+    /// * `asked`: the norm that is good enough \[N\].
+    fn relax(
+        &mut self,
+        _now: &mut Self::Point,
+        _r: &mut [f64],
+        _settings: &NewtonSettings,
+        _asked: f64,
+    ) -> Option<(Linearised, usize)> {
+        None
+    }
 
     /// Writes the residual at a point.
     fn residual(&mut self, now: &Self::Point, r: &mut [f64]);
@@ -198,11 +215,22 @@ impl Evaluation {
     }
 }
 
+/// How a stage is solved.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct How {
+    /// Of the stage \[s\].
+    pub(crate) duration: f64,
+    /// Whether the factors at the solution are wanted.
+    pub(crate) keep_factors: bool,
+    /// A residual that is good enough, whatever the tolerance \[N\].
+    pub(crate) goal: f64,
+}
+
 /// Solves a stage from the guess in `work.now`; leaves the factors of `K` at the solution, where they are wanted.
 pub(crate) fn solve<E: Equations>(
     equations: &mut E,
     settings: &NewtonSettings,
-    (duration, keep_factors): (f64, bool),
+    how: How,
     work: &mut Workspace<E::Point>,
 ) -> Result<StageStats, Failure> {
     work.trial.clone_from(&work.now);
@@ -210,6 +238,7 @@ pub(crate) fn solve<E: Equations>(
     let mut stats = StageStats::default();
     let mut at = work.linearise(equations);
     let (mut before, mut best) = (f64::INFINITY, f64::INFINITY);
+    let mut relaxed = false;
     loop {
         if !at.is_finite() {
             return Err(Failure::NotFinite(equations.worst(&work.residual)));
@@ -225,6 +254,7 @@ pub(crate) fn solve<E: Equations>(
         }
         let (asked, floor) =
             (settings.tolerance * at.of.scale, ROUNDING * equations.rounding(&work.now));
+        let asked = asked.max(how.goal);
         // At the floor a Newton step gains nothing any more: that is as far as f64 goes.
         let stalled = at.norm <= floor && at.norm > 0.25 * before;
         stats.residual = at.norm;
@@ -232,15 +262,28 @@ pub(crate) fn solve<E: Equations>(
         stats.converged = at.norm <= stats.tolerance;
         let done = stats.converged || given_up;
         if done {
-            if keep_factors {
+            if how.keep_factors {
                 equations.factorise()?;
             }
             return Ok(stats);
         }
+        // After every step of all, once.
+        relaxed = !relaxed;
+        if relaxed
+            && at.norm > floor
+            && let Some((of, iterations)) =
+                equations.relax(&mut work.now, &mut work.residual, settings, asked)
+        {
+            at = Evaluation { norm: equations.norm(&work.residual), of };
+            stats.local_iterations += iterations;
+            before = f64::INFINITY;
+            continue;
+        }
+        relaxed = false;
         stats.iterations += 1;
         before = at.norm;
         let halvings = if at.norm <= floor { 0 } else { settings.halvings };
-        at = search::step(equations, (halvings, duration), work, at)?;
+        at = search::step(equations, (halvings, how.duration), work, at)?;
     }
 }
 

@@ -1,6 +1,6 @@
 //! A stage of rigid bodies as equations: six unknowns a body, a matrix of blocks.
 
-use super::{Equations, Failure, Linearised};
+use super::{Equations, Failure, Linearised, NewtonSettings, local};
 use crate::linalg::blocks::BLOCK;
 use crate::linalg::{BlockFactors, BlockMatrix, dense};
 use crate::state::{BodyState, nearest_rotation};
@@ -117,6 +117,9 @@ impl Bodies {
     }
 }
 
+/// Groups are solved down to this share of the residual outside of them.
+const GOAL: f64 = 0.3;
+
 fn squares(r: &[f64], length: f64) -> f64 {
     let square = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>();
     square(&r[..3]) + square(&r[3..]) / (length * length)
@@ -195,6 +198,40 @@ impl Equations for Rigid<'_, '_> {
         if self.near.is_some() {
             self.bodies.hold(duration);
         }
+    }
+
+    fn relax(
+        &mut self,
+        now: &mut Self::Point,
+        r: &mut [f64],
+        settings: &NewtonSettings,
+        asked: f64,
+    ) -> Option<(Linearised, usize)> {
+        if !self.has_potential() {
+            return None;
+        }
+        let near = self.near.as_mut()?;
+        let bodies = r.chunks_exact(BLOCK).zip(&self.bodies.gyration);
+        let sizes: Vec<f64> = bodies.map(|(r, l)| squares(r, *l)).collect();
+        let (groups, rest) = local::groups(self.part, &self.bodies.matrix, &sizes, asked)?;
+        let goal = (0.1 * asked).max(GOAL * rest);
+        let (mut moved, mut iterations) = (vec![false; now.len()], 0);
+        for group in groups {
+            let found = group.solve(self.system, self.stage, near, (settings, goal), now);
+            for &slot in group.slots.iter().take(if found.is_some() { group.members } else { 0 }) {
+                moved[slot] = true;
+                if let Some(at) = self.part.unknown[slot] {
+                    self.bodies.sigma[at / BLOCK] = 0.0;
+                }
+            }
+            iterations += found.unwrap_or(0);
+        }
+        let at = Stage { now, ..*self.stage };
+        let matrix = &mut self.bodies.matrix;
+        let near = self.near.as_mut()?;
+        (iterations > 0).then(|| {
+            (self.system.linearise_again(self.part, &at, (near, &moved), r, matrix), iterations)
+        })
     }
 
     fn residual(&mut self, now: &Self::Point, r: &mut [f64]) {

@@ -6,7 +6,7 @@ use crate::articulated::{Configuration, TreeKinematics};
 use crate::linalg::blocks::BLOCK;
 use crate::linalg::dense;
 use crate::newton::{
-    self, Equations, Failure, Linearised, NewtonSettings, StageStats, Workspace, moved,
+    self, Equations, Failure, How, Linearised, NewtonSettings, StageStats, Workspace, moved,
 };
 use crate::state::BodyState;
 use crate::system::{Part, Stage, System};
@@ -119,7 +119,8 @@ impl TreeProblem<'_, '_> {
             let mut memory = Workspace::starting_at(guess);
             memory.prepare(reduction.unknowns);
             let mut tree = Tree { system, reduction, part, stage, joints, work, lu, pivots };
-            let found = newton::solve(&mut tree, settings, (stage.duration, true), &mut memory);
+            let how = How { duration: stage.duration, keep_factors: true, goal: 0.0 };
+            let found = newton::solve(&mut tree, settings, how, &mut memory);
             let worst = tree.worst(memory.residual());
             (found, worst, memory.now)
         });

@@ -6,7 +6,7 @@ use crate::factors::{FactorStore, IslandFactors};
 use crate::islands::{self, Plans};
 use crate::linalg::blocks::BLOCK;
 use crate::newton::{
-    self, Bodies, Equations, Failure, Matrix, OnFailure, Rigid, StageStats, Workspace,
+    self, Bodies, Equations, Failure, How, Matrix, OnFailure, Rigid, StageStats, Workspace,
 };
 use crate::reduction::{JointStage, JointState, Reduction, TreeProblem, TreeWork};
 use crate::state::BodyState;
@@ -113,7 +113,8 @@ impl<'a, 's> StageSolver<'a, 's> {
             work.now.extend_from_slice(now);
             let factors = Matrix::Dense(lu, pivots);
             let mut problem = Rigid { system, part, stage, bodies, factors, near: None };
-            let found = newton::solve(&mut problem, settings, (stage.duration, true), work);
+            let how = How { duration: stage.duration, keep_factors: true, goal: 0.0 };
+            let found = newton::solve(&mut problem, settings, how, work);
             let worst = problem.worst(work.residual()) / BLOCK;
             now.copy_from_slice(&work.now);
             system.keep_defect(part.unknown, stage.duration, work.residual(), now);

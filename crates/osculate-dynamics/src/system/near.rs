@@ -14,6 +14,7 @@ use super::scatter::{scatter, scatter_near};
 use super::{PARALLEL, Pair, Part, Stage, System};
 use crate::BodyState;
 use crate::linalg::BlockMatrix;
+use crate::linalg::blocks::BLOCK;
 use crate::newton::Linearised;
 use nalgebra::{Matrix3, Vector3};
 use osculate_contact::assembly::{NearForces, NearSample, PairStage, Wrenches};
@@ -42,6 +43,18 @@ struct NearPair {
 impl Near {
     pub(crate) fn of(pairs: usize) -> Self {
         Self(vec![NearPair::default(); pairs])
+    }
+
+    /// Takes the lists of some pairs.
+    pub(crate) fn take(&mut self, pairs: &[usize]) -> Self {
+        Self(pairs.iter().map(|&i| std::mem::take(&mut self.0[i])).collect())
+    }
+
+    /// Puts lists back where they were taken.
+    pub(crate) fn put_back(&mut self, pairs: &[usize], lists: Self) {
+        for (&i, list) in pairs.iter().zip(lists.0) {
+            self.0[i] = list;
+        }
     }
 
     /// Magnitude of all forces \[N\] and their potential \[J\].
@@ -189,6 +202,40 @@ impl System<'_, f64> {
         Linearised { scale: inertial + magnitude, potential }
     }
 
+    /// [`System::linearise_near`] where only some bodies have moved since the last time: writes the rows that this changes, with the bits
+    /// that all would have.
+    ///
+    /// * `moved`: by slot.
+    pub(crate) fn linearise_again(
+        &self,
+        part: &Part<'_, f64>,
+        stage: &Stage<'_, f64>,
+        (near, moved): (&mut Near, &[bool]),
+        r: &mut [f64],
+        k: &mut BlockMatrix<f64>,
+    ) -> Linearised {
+        let mut changed = moved.to_vec();
+        for pair in part.pairs {
+            let [a, b] = pair.slots;
+            if moved[a] || moved[b] {
+                (changed[a], changed[b]) = (true, true);
+            }
+        }
+        let unknown = part.unknown.iter().zip(&changed);
+        let unknown: Vec<_> = unknown.map(|(at, changed)| at.filter(|_| *changed)).collect();
+        let mut rows = vec![false; k.diagonal.len()];
+        let mut fresh = vec![0.0; r.len()];
+        let scale = self.inertial_residual(part, stage, &mut fresh);
+        for &at in unknown.iter().flatten() {
+            r[at..at + BLOCK].copy_from_slice(&fresh[at..at + BLOCK]);
+            rows[at / BLOCK] = true;
+        }
+        k.clear_among(&rows);
+        let some = Part { unknown: &unknown, ..*part };
+        self.add_near(&some, stage, near, r, k);
+        self.summed(part, stage, near, scale)
+    }
+
     /// [`System::residual`] by the lists.
     pub(crate) fn residual_near(
         &self,
@@ -223,5 +270,86 @@ impl System<'_, f64> {
         };
         self.each_near(part, stage, near, energy, |_, energy| sum += energy);
         Some(sum + self.inertial_potential(part, stage))
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "the same sums in the same order")]
+mod tests {
+    use super::*;
+    use crate::{Body, Parameters, RotationUpdate, Scene};
+    use osculate_contact::{ContactLaw, DissipationSchedule};
+    use osculate_geometry::collider::Collider;
+    use osculate_geometry::mass::MassProperties;
+    use osculate_geometry::mesh::TriangleMesh;
+    use osculate_geometry::quadrature::{SurfaceSamples, TriangleRule};
+    use osculate_math::{se3::Pose, so3};
+
+    /// A row of cubes that overlap a little with each other and the ground.
+    fn row(count: usize) -> Scene {
+        let half = Vector3::repeat(0.05);
+        let mut ground = Body::fixed("ground");
+        ground.collider = Some(Collider::half_space(Vector3::z(), 0.0).unwrap());
+        let mut bodies = vec![ground];
+        for i in 0..count {
+            let mass = MassProperties::cuboid(0.37, &half).unwrap();
+            let mut cube = Body::dynamic(format!("cube_{i}"), mass);
+            let position = Vector3::new(0.0995 * i as f64, 0.0, 0.0498);
+            let rotation = so3::exp(&Vector3::new(0.0, 0.002 * i as f64, 0.01));
+            cube.pose = Pose { position, rotation };
+            let mesh = TriangleMesh::cuboid(&half).unwrap();
+            cube.samples = Some(SurfaceSamples::from_mesh(&mesh, TriangleRule::P1Q3));
+            cube.collider = Some(Collider::cuboid(Vector3::zeros(), half).unwrap());
+            bodies.push(cube);
+        }
+        Scene::new(Vector3::new(0.0, 0.0, -9.81), bodies).unwrap()
+    }
+
+    fn stage<'a>(now: &'a [BodyState], start: &'a [BodyState]) -> Stage<'a, f64> {
+        Stage { now, start, base: start, duration: 5e-3, wrenches: &[], joints: None }
+    }
+
+    #[test]
+    fn rows_written_again_have_the_bits_of_all_written_at_once() {
+        for schedule in DissipationSchedule::ALL {
+            let scene = row(9);
+            let law = ContactLaw { schedule, ..ContactLaw::default() };
+            let p = Parameters::of(&scene);
+            let system = System::new(&scene, (law, RotationUpdate::RateTensor), &p).unwrap();
+            let start: Vec<BodyState> =
+                scene.bodies.iter().map(|b| BodyState::at_rest(b.pose)).collect();
+            let mut now = start.clone();
+            system.with_whole(&stage(&start, &start), |part| {
+                let n = part.unknowns;
+                let (mut r, mut k) = (vec![0.0; n], BlockMatrix::default());
+                k.reset(n / BLOCK, part.edges);
+                let mut near = Near::of(part.pairs.len());
+                system.linearise_near(part, &stage(&now, &start), &mut near, &mut r, &mut k);
+                // One cube a little, one out of reach of what it touched.
+                now[4].center += Vector3::new(2e-4, 0.0, -1e-4);
+                now[8].center += Vector3::new(0.3, 0.0, 0.4);
+                let moved: Vec<bool> = (0..now.len()).map(|i| i == 4 || i == 8).collect();
+                let again = system.linearise_again(
+                    part,
+                    &stage(&now, &start),
+                    (&mut near, &moved),
+                    &mut r,
+                    &mut k,
+                );
+                let (mut r_all, mut k_all) = (vec![0.0; n], BlockMatrix::default());
+                k_all.reset(n / BLOCK, part.edges);
+                let mut near = Near::of(part.pairs.len());
+                let all = system.linearise_near(
+                    part,
+                    &stage(&now, &start),
+                    &mut near,
+                    &mut r_all,
+                    &mut k_all,
+                );
+                assert_eq!((again.scale, again.potential), (all.scale, all.potential));
+                assert_eq!(r, r_all);
+                assert_eq!((k.diagonal, k.off), (k_all.diagonal, k_all.off));
+            });
+        }
     }
 }
