@@ -125,6 +125,19 @@ impl FreeParameter {
         }
     }
 
+    /// `d²θ/du²`.
+    pub fn bend(&self, u: f64) -> f64 {
+        let [a, b] = self.range;
+        match self.scale {
+            Scale::Linear => 0.0,
+            Scale::Log => u.exp(),
+            Scale::Bounded => {
+                let s = 1.0 / (1.0 + (-u).exp());
+                (b - a) * s * (1.0 - s) * (1.0 - 2.0 * s)
+            }
+        }
+    }
+
     /// Bounds of `u`.
     pub fn coordinate_bounds(&self) -> [f64; 2] {
         match self.scale {

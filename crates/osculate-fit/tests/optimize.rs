@@ -177,6 +177,32 @@ fn gradient_is_that_of_differences<M: ContactModel>(task: &Task<M>, terms: &str)
     assert!(gap < 3e-5, "{terms}: adjoint and differences {gap:e}");
 }
 
+#[test]
+fn gauss_newton_with_the_second_order_is_half_the_hessian_of_the_cost() {
+    for terms in TERMS {
+        let (_, task) = task(terms);
+        let mut problem = Problem::new(&task, Softness::NONE, Meter::default());
+        problem.second_order = true;
+        let x = point(&task);
+        let linear = problem.evaluate(0, &x, &[], true).unwrap();
+        let curvature = problem.curvature(0, &x, &[]).unwrap().unwrap();
+        let half = linear.shared.tr_mul(&linear.shared) + &curvature;
+        let gradient = |j: usize, h: f64| {
+            let mut moved = x.clone();
+            moved[j] += h;
+            problem.cost_and_gradient(0, &moved, &[]).unwrap().1
+        };
+        let columns: Vec<_> =
+            (0..x.len()).map(|j| (gradient(j, 1e-5) - gradient(j, -1e-5)) / 4e-5).collect();
+        let differences = nalgebra::DMatrix::from_columns(&columns);
+        let gap = (&half - &differences).norm() / differences.norm();
+        assert!(gap < 1e-4, "{terms}: {gap:e}");
+        // Without it the matrix is another one, but for an effort, whose residuals are the variables themselves.
+        let linear_rows = terms.contains("effort");
+        assert!(linear_rows || curvature.norm() > 1e-3 * half.norm(), "{terms}");
+    }
+}
+
 /// Two turns of one body: the adjoint took the derivative by the first as if no other followed.
 #[test]
 fn turns_about_several_axes_take_those_before_along() {

@@ -149,6 +149,16 @@ impl ContactModel for Simulator {
         Ok(chunks?.concat())
     }
 
+    fn hessian_product(
+        (simulator, parameters, trajectory): &Kept<'_>,
+        direction: &[f64],
+        outcome: &impl Outcome,
+    ) -> Result<Option<Vec<f64>>, ModelError> {
+        let (_, _, product) =
+            hessian::vector_product(simulator, trajectory, parameters, direction, outcome)?;
+        Ok(Some(product))
+    }
+
     fn switches(
         derivatives: &Kept<'_>,
         asked: &[(usize, f64)],

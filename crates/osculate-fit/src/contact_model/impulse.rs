@@ -166,6 +166,14 @@ impl ContactModel for ImpulseSimulator {
         Ok(asked.par_iter().map_init(ImpulseTrajectory::default, second).collect())
     }
 
+    fn hessian_product(
+        _derivatives: &ImpulseDerivatives<'_>,
+        _direction: &[f64],
+        _outcome: &impl Outcome,
+    ) -> Result<Option<Vec<f64>>, ModelError> {
+        Ok(None)
+    }
+
     fn switches(
         derivatives: &ImpulseDerivatives<'_>,
         asked: &[(usize, f64)],

@@ -137,6 +137,17 @@ pub trait ContactModel: Clone + Send + Sync + Sized + 'static {
         asked: &[(usize, f64)],
         outcome: &impl Outcome,
     ) -> Result<Vec<f64>, ModelError>;
+    /// `∂²J/∂θ∂d`: derivative of the gradient of an outcome along a direction; none where there are first derivatives only.
+    ///
+    /// * `direction`: one number for each number, in order.
+    ///
+    /// # Errors
+    /// Where the parameters do not fit the scene.
+    fn hessian_product(
+        derivatives: &Self::Derivatives<'_>,
+        direction: &[f64],
+        outcome: &impl Outcome,
+    ) -> Result<Option<Vec<f64>>, ModelError>;
     /// The nearest switch of every kind that occurs, for each number asked about.
     ///
     /// * `asked`: index and a large change.

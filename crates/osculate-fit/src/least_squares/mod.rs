@@ -2,8 +2,11 @@
 //!
 //! ```text
 //! cost(g, l_1…l_B) = Σ_b ‖r_b(g, l_b)‖²          g shared by all blocks, l_b of block b alone
-//! (H_gg − Σ_b H_gb H_bb⁻¹ H_bg) δg = −(c_g − Σ_b H_gb H_bb⁻¹ c_b)      H = JᵀJ + λ D
+//! (H_gg − Σ_b H_gb H_bb⁻¹ H_bg) δg = −(c_g − Σ_b H_gb H_bb⁻¹ c_b)      H = JᵀJ + S + λ D
 //! ```
+//!
+//! S is the second order, `Σ r ∂²r/∂g²`, where a problem has it ([`BlockProblem::curvature`]); else nothing, which is Gauss–Newton. Where H is not
+//! positive, λ grows until it is.
 //!
 //! Blocks are tosses; their own parameters are initial states. The own ones are eliminated block by block (Schur
 //! complement), so the cost is linear in the number of blocks. Damping after Nielsen (1999). Bounds hold the shared
@@ -51,6 +54,19 @@ pub trait BlockProblem: Sync {
         own: &[f64],
         jacobian: bool,
     ) -> Result<BlockResiduals, Self::Error>;
+
+    /// `Σ_i r_i ∂²r_i/∂g²` of a block: what Gauss–Newton leaves out of half the Hessian of the cost. None where it is left out.
+    ///
+    /// # Errors
+    /// As [`BlockProblem::evaluate`].
+    fn curvature(
+        &self,
+        _block: usize,
+        _shared: &[f64],
+        _own: &[f64],
+    ) -> Result<Option<DMatrix<f64>>, Self::Error> {
+        Ok(None)
+    }
 
     /// Cost of a block and its gradient by the shared parameters: through the Jacobian, where there is no cheaper way.
     ///

@@ -12,7 +12,7 @@ pub(super) struct Normal {
     pub(super) blocks: Vec<OwnNormal>,
 }
 
-/// A block's share: cost, `JᵀJ` of the shared parameters, and its own.
+/// A block's share: cost, `JᵀJ + S` of the shared parameters, and its own.
 type Part = (f64, DMatrix<f64>, OwnNormal);
 
 pub(super) struct OwnNormal {
@@ -27,12 +27,12 @@ pub(super) struct OwnNormal {
 pub(super) fn linearise<P: BlockProblem>(
     problem: &P,
     shared: &[f64],
-    own: &[Vec<f64>],
+    own_values: &[Vec<f64>],
 ) -> Result<Normal, P::Error> {
     let parts: Vec<Result<Part, P::Error>> = (0..problem.blocks())
         .into_par_iter()
         .map(|b| {
-            let r = problem.evaluate(b, shared, &own[b], true)?;
+            let r = problem.evaluate(b, shared, &own_values[b], true)?;
             let (jg, jl) = (&r.shared, &r.own);
             let own = OwnNormal {
                 own: jl.tr_mul(jl),
@@ -41,7 +41,11 @@ pub(super) fn linearise<P: BlockProblem>(
                 score: jg.tr_mul(&r.residuals),
                 residuals: r.residuals.len(),
             };
-            Ok((r.residuals.norm_squared(), jg.tr_mul(jg), own))
+            let mut h = jg.tr_mul(jg);
+            if let Some(curvature) = problem.curvature(b, shared, &own_values[b])? {
+                h += curvature;
+            }
+            Ok((r.residuals.norm_squared(), h, own))
         })
         .collect();
     let n = shared.len();

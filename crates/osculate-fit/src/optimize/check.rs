@@ -4,8 +4,8 @@ use super::allocated::{Allocated, with_room};
 use super::file::{ControlFile, OptimizeFile, Solver, StageFile};
 use super::task::{Loaded, Task};
 use super::terms;
-use super::variables::{Turn, Variables};
-use crate::contact_model::ContactModel;
+use super::variables::{Moved, Turn, Variables};
+use crate::contact_model::{ContactModel, Entry};
 use crate::experiment::ExperimentError;
 use crate::parameter::{FreeParameter, ParameterError, Scale, resolve};
 use crate::trust::MOST_GRIDS;
@@ -130,6 +130,10 @@ impl Check<'_> {
         let default = StageFile::default();
         let sampled = matches!(stage.solver, Solver::Hybrid | Solver::CmaEs);
         let hybrid = stage.solver == Solver::Hybrid;
+        if stage.second_order && stage.solver != Solver::GaussNewton {
+            let allowed = "only beside solver = \"gauss-newton\"";
+            return self.refuse(&format!("{at}.second_order"), true, allowed);
+        }
         for (field, own, changed) in [
             ("sigma", sampled, (stage.sigma - default.sigma).abs() > 0.0),
             ("samples", hybrid, stage.samples != default.samples),
@@ -314,7 +318,7 @@ pub(super) fn build(
     // One stage or step that fails must not lose a search; the report counts them.
     let on_failure = OnFailure::Continue;
     if let Some(simulator) = &built.impulse {
-        check.nothing_to_soften()?;
+        check.of_impulses()?;
         let settings = ImpulseSettings { on_failure, ..*simulator.settings() };
         let of = (simulator.scene(), settings, simulator.durations());
         return Ok(Loaded::Impulse(Box::new(check.task(of, built)?)));
@@ -326,8 +330,24 @@ pub(super) fn build(
 }
 
 impl Check<'_> {
-    /// Impulses have no k, ε and V_f that a stage could soften.
-    fn nothing_to_soften(&self) -> Result<(), ExperimentError> {
+    /// Second derivatives by turns of a frame depend on what else turns it: not built.
+    fn second_order(
+        &self,
+        variables: &Variables,
+        entries: &[Entry],
+    ) -> Result<(), ExperimentError> {
+        let Some(i) = self.file.stages.iter().position(|s| s.second_order) else { return Ok(()) };
+        let turns = |m: &Moved| m.turn.is_some() || entries[m.index].path.contains(".q_");
+        if let Some(m) = variables.moved.iter().find(|m| turns(m)) {
+            let found = format!("true beside '{}'", entries[m.index].path);
+            let allowed = "variables that turn no frame";
+            return self.refuse(&format!("stage[{i}].second_order"), found, allowed);
+        }
+        Ok(())
+    }
+
+    /// Impulses have no k, ε and V_f that a stage could soften, and no second derivatives.
+    fn of_impulses(&self) -> Result<(), ExperimentError> {
         for (i, stage) in self.file.stages.iter().enumerate() {
             for (field, factor) in [("k", stage.k), ("epsilon", stage.epsilon), ("v_f", stage.v_f)]
             {
@@ -335,6 +355,10 @@ impl Check<'_> {
                     let field = format!("stage[{i}].{field}");
                     return self.refuse(&field, factor, "1 with model = \"impulse\": it has none");
                 }
+            }
+            if stage.second_order {
+                let allowed = "false with model = \"impulse\", which has first derivatives only";
+                return self.refuse(&format!("stage[{i}].second_order"), true, allowed);
             }
         }
         Ok(())
@@ -355,6 +379,7 @@ impl Check<'_> {
         let (numbers, values) = (M::of_scene(&base), M::values(&layout, &base));
         let allocated = Allocated { scene, durations, numbers, entries: &entries, values, places };
         let variables = self.variables(&allocated)?;
+        self.second_order(&variables, &entries)?;
         let rows = terms::rows(self, &allocated, &variables, &built.outcome)?;
         Ok(Task { simulator, base, layout, entries, variables, rows })
     }

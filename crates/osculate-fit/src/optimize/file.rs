@@ -224,6 +224,8 @@ pub struct StageFile {
     pub epsilon: f64,
     /// Factor of every falloff speed V_f.
     pub v_f: f64,
+    /// Of `gauss-newton`: whether the second order of the residuals counts.
+    pub second_order: bool,
     /// Of `hybrid` and `cma-es`: standard deviation in half widths of the ranges.
     pub sigma: f64,
     /// Of `hybrid`: points of an estimate.
@@ -240,6 +242,7 @@ impl Default for StageFile {
             k: 1.0,
             epsilon: 1.0,
             v_f: 1.0,
+            second_order: false,
             sigma: 0.1,
             samples: 16,
             rate: 0.05,

@@ -233,6 +233,7 @@ pub(super) fn one<M: ContactModel>(
         let last = index + 1 == list.len();
         meter.begin(Softness::of(stage) == Softness::NONE);
         let mut problem = Problem::new(task, Softness::of(stage), meter);
+        problem.second_order = stage.second_order;
         let rounds = if last { file.augmented.rounds } else { 1 };
         for round in 0..rounds {
             if round > 0 {

@@ -91,6 +91,8 @@ pub struct Problem<'t, M: ContactModel> {
     base: M::Parameters<f64>,
     /// Of each row; zero for objectives.
     pub multipliers: Vec<f64>,
+    /// Whether the second order of the residuals counts ([`BlockProblem::curvature`]).
+    pub second_order: bool,
     /// What was asked so far.
     pub meter: Meter,
     /// The last roll-out and where it was: solvers ask for a value first, then for derivatives at the same point.
@@ -103,7 +105,7 @@ impl<'t, M: ContactModel> Problem<'t, M> {
         let mut base = task.base.clone();
         softness.apply(M::of_scene_mut(&mut base));
         let multipliers = vec![0.0; task.rows.rows.len()];
-        Self { task, base, multipliers, meter, last: Mutex::new(None) }
+        Self { task, base, multipliers, second_order: false, meter, last: Mutex::new(None) }
     }
 
     /// The task.
@@ -231,16 +233,54 @@ impl<'t, M: ContactModel> Problem<'t, M> {
         trajectory: &M::Trajectory,
     ) -> Result<Vec<f64>, ModelError> {
         let began = processor_time();
-        let mut direct = vec![0.0; self.task.variables.moved.len()];
-        for (row, w) in self.task.rows.rows.iter().zip(&weights) {
-            row.direct.iter().for_each(|(k, d)| direct[*k] += w * d);
-        }
+        let direct = self.direct(&weights);
         let outcome = Weighted { rows: &self.task.rows, weights };
         let parameters = self.parameters(x);
         let (_, gradient) = M::adjoint(&self.linearise(&parameters, trajectory)?, &outcome)?;
         let pulled = self.task.variables.pull(x, &gradient, &direct);
         self.meter.adjoint(processor_time() - began);
         Ok(pulled)
+    }
+
+    /// `d(Σ w_i z_i)/dp` by the moved numbers, of what stands in the residuals by itself.
+    fn direct(&self, weights: &[f64]) -> Vec<f64> {
+        let mut direct = vec![0.0; self.task.variables.moved.len()];
+        for (row, w) in self.task.rows.rows.iter().zip(weights) {
+            row.direct.iter().for_each(|(k, d)| direct[*k] += w * d);
+        }
+        direct
+    }
+
+    /// `Σ_i w_i d²z_i/dx²`, a column by one product of the outcome's Hessian with what a variable moves; columns in parallel.
+    fn bent(
+        &self,
+        x: &[f64],
+        weights: Vec<f64>,
+        trajectory: &M::Trajectory,
+    ) -> Result<Option<DMatrix<f64>>, ModelError> {
+        let (n, variables) = (x.len(), &self.task.variables);
+        let direct = self.direct(&weights);
+        let outcome = Weighted { rows: &self.task.rows, weights };
+        let parameters = self.parameters(x);
+        let linear = self.linearise(&parameters, trajectory)?;
+        let (_, gradient) = M::adjoint(&linear, &outcome)?;
+        let nothing = vec![0.0; direct.len()];
+        let column = |j: usize| -> Result<Option<Vec<f64>>, ModelError> {
+            let began = processor_time();
+            let mut along = vec![0.0; gradient.len()];
+            variables.push_forward(x, j).into_iter().for_each(|(i, d)| along[i] += d);
+            let product = M::hessian_product(&linear, &along, &outcome)?;
+            self.meter.tangent(processor_time() - began);
+            Ok(product.map(|product| variables.pull(x, &product, &nothing)))
+        };
+        let columns: Result<Vec<_>, _> = (0..n).into_par_iter().map(column).collect();
+        let columns: Option<Vec<Vec<f64>>> = columns?.into_iter().collect();
+        let Some(columns) = columns else { return Ok(None) };
+        let mut bent = DMatrix::from_fn(n, n, |i, j| 0.5 * (columns[j][i] + columns[i][j]));
+        for (j, b) in variables.bent(x, &gradient, &direct).into_iter().enumerate() {
+            bent[(j, j)] += b;
+        }
+        Ok(Some(bent))
     }
 
     /// The Jacobian of the rows at a point, with the residuals.
@@ -292,6 +332,23 @@ impl<M: ContactModel> BlockProblem for Problem<'_, M> {
         };
         let own = DMatrix::zeros(if jacobian { residuals.len() } else { 0 }, 0);
         Ok(BlockResiduals { residuals: DVector::from_vec(residuals), shared, own })
+    }
+
+    /// Constraints that hold have the residual zero, so they do not count.
+    fn curvature(
+        &self,
+        _: usize,
+        x: &[f64],
+        _: &[f64],
+    ) -> Result<Option<DMatrix<f64>>, ModelError> {
+        if !self.second_order {
+            return Ok(None);
+        }
+        let (z, trajectory) = self.values(x)?;
+        let residuals = self.task.rows.residuals(&z, &self.multipliers);
+        let bent = self.bent(x, residuals, &trajectory)?;
+        self.keep(x, trajectory);
+        Ok(bent)
     }
 
     /// By the adjoint: one sweep, whatever the number of variables.

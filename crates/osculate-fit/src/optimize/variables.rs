@@ -145,6 +145,32 @@ impl Variables {
         (0..self.len()).map(slope).collect()
     }
 
+    /// `d²θ_j/dx_j²`.
+    fn bends(&self, x: &[f64]) -> Vec<f64> {
+        let half = |j: usize| self.frames[j][1];
+        let bend = |j: usize| self.free[j].bend(self.coordinate(j, x[j])) * half(j) * half(j);
+        (0..self.len()).map(bend).collect()
+    }
+
+    /// What moves in the layout with `x_j`: indices, and `∂p/∂x_j`.
+    pub fn push_forward(&self, x: &[f64], j: usize) -> Vec<(usize, f64)> {
+        let slope = self.slopes(x)[j];
+        let by = |m: &Moved| m.terms.iter().find(|t| t.0 == j).map(|t| (m.index, t.1 * slope));
+        self.moved.iter().filter_map(by).collect()
+    }
+
+    /// What the scales bend, `Σ_k w_kj θ_j″ ∂J/∂p_k`: of each variable, from the gradient by the layout and, directly, by the moved
+    /// numbers. No number may turn a frame.
+    pub fn bent(&self, x: &[f64], layout: &[f64], direct: &[f64]) -> Vec<f64> {
+        let mut bent = self.bends(x);
+        let mut gradient = vec![0.0; self.len()];
+        for (m, direct) in self.moved.iter().zip(direct) {
+            m.terms.iter().for_each(|(j, w)| gradient[*j] += w * (layout[m.index] + direct));
+        }
+        bent.iter_mut().zip(gradient).for_each(|(b, g)| *b *= g);
+        bent
+    }
+
     /// Ends of each coordinate.
     pub fn bounds(&self) -> Vec<[f64; 2]> {
         let frames = self.free.iter().zip(&self.frames);
