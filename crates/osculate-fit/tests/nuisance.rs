@@ -29,7 +29,7 @@ fn tilted(experiment: &Experiment, tilts: &[f64]) -> Vec<Toss> {
         position_noise: 0.0,
         rotation_noise_deg: 0.0,
         height: [0.085, 0.095],
-        ..experiment.file.twin.unwrap()
+        ..experiment.file.twin.clone().unwrap()
     };
     let one = |(i, tilt): (usize, &f64)| {
         let mut model = experiment.model.clone();
@@ -47,6 +47,7 @@ fn free() -> FreeParameter {
         start: None,
         step: None,
         profile_only: false,
+        also: Vec::new(),
     }
 }
 
