@@ -8,7 +8,7 @@ mod common;
 use common::impulse::{GRAVITY, ball, ground, run, scene};
 use nalgebra::Vector3;
 use osculate_dynamics::Wrench;
-use osculate_dynamics::impulse::ImpulseSettings;
+use osculate_dynamics::impulse::{FrictionPoint, ImpulseSettings};
 
 #[test]
 fn regularised_contact_gives_way_alike_under_light_and_heavy_bodies() {
@@ -17,10 +17,7 @@ fn regularised_contact_gives_way_alike_under_light_and_heavy_bodies() {
     let wanted = -part * GRAVITY * h * h / 0.2;
     let settings = ImpulseSettings { regularization: part, ..ImpulseSettings::default() };
     for mass in [0.01, 1.0, 100.0] {
-        let mut ball = ball("ball", mass, 0.1, 0.5);
-        // Touching without overlap would be held as a rigid row holds.
-        ball.pose.position.z -= 1e-3;
-        let scene = scene(vec![ball, ground(0.5)]);
+        let scene = scene(vec![ball("ball", mass, 0.1, 0.5), ground(0.5)]);
         let t = run(&scene, settings, (h, 400), &[Wrench::zero()]);
         let overlap = t.last()[0].center.z - 0.1;
         assert!((overlap - wanted).abs() < 1e-6 * wanted.abs(), "{mass} kg: {overlap} {wanted}");
@@ -45,5 +42,25 @@ fn friction_is_left_out_of_gaps_that_are_too_wide() {
             // Once it touches there is friction in any case.
             assert!(second.velocity.x < 0.3 && second.velocity.z.abs() < 1e-9);
         }
+    }
+}
+
+#[test]
+fn friction_across_a_gap_acts_where_it_is_told() {
+    // Lands across a gap of 2 mm, with no spin: its own point is 0.1 m below the centre, the middle 0.101 m.
+    let mut falling = ball("ball", 1.0, 0.1, 0.5);
+    falling.pose.position.z += 2e-3;
+    falling.velocity = Vector3::new(3.0, 0.0, -1.0);
+    let scene = scene(vec![falling, ground(0.5)]);
+    for (friction_point, arm) in [(FrictionPoint::Middle, 0.101), (FrictionPoint::Own, 0.1)] {
+        let settings = ImpulseSettings { anchor_beta: 0.0, friction_point, ..Default::default() };
+        let t = run(&scene, settings, (0.004, 1), &[Wrench::zero()]);
+        let s = &t.last()[0];
+        let (impulse, inertia) = (3.0 - s.velocity.x, 0.4 * 0.1 * 0.1);
+        assert!(impulse > 0.1);
+        assert!(
+            (s.angular_velocity.y * inertia - arm * impulse).abs() < 1e-12,
+            "{friction_point:?}"
+        );
     }
 }

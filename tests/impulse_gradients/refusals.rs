@@ -5,7 +5,7 @@ use crate::case::{Case, cube, force, tight};
 use crate::common::impulse::{GRAVITY, ball, ground, scene};
 use nalgebra::Vector3;
 use osculate_dynamics::impulse::sensitivity::{ImpulseGradientError, Linearisation, SwitchKind};
-use osculate_dynamics::impulse::{FrictionMode, ImpulseSettings};
+use osculate_dynamics::impulse::{FrictionMode, FrictionPoint, ImpulseSettings};
 use osculate_dynamics::{OnFailure, Wrench};
 
 #[test]
@@ -55,11 +55,13 @@ fn counter_examples_and_sweeps_for_velocity_alone_have_no_derivative() {
     let sweeps = ImpulseSettings { velocity_sweeps: 3, ..tight(0.0) };
     let soft = ImpulseSettings { regularization: 0.1, ..tight(0.0) };
     let near = ImpulseSettings { friction_gap: 1e-3, ..tight(0.0) };
+    let own = ImpulseSettings { friction_point: FrictionPoint::Own, ..tight(0.0) };
     for (settings, wanted) in [
         (bisection, "friction_mode"),
         (sweeps, "velocity_sweeps"),
         (soft, "regularization"),
         (near, "friction_gap"),
+        (own, "friction_point"),
     ] {
         let settings = ImpulseSettings { on_failure: OnFailure::Continue, sweeps: 50, ..settings };
         let scene = scene(vec![cube(), ground(0.3)]);

@@ -4,7 +4,7 @@ use super::body::RigidState;
 use super::propagation::Propagation;
 use super::row::{Row, Side, jacobian, response};
 use super::rows::{Bias, FrictionPair, Group, NormalRow, Rows, tangents};
-use super::settings::{ImpulseSettings, Torsion};
+use super::settings::{FrictionPoint, ImpulseSettings, Torsion};
 use super::spin::{Angular, EllipticRows, SpinRow};
 use super::surface::SurfaceRows;
 use super::system::System;
@@ -51,18 +51,28 @@ impl Builder<'_> {
         point: &Vector3<f64>,
         direction: &Vector3<f64>,
     ) -> Row {
+        self.row_between(bodies, [point; 2], direction)
+    }
+
+    /// The same at a point of each body.
+    fn row_between(
+        &self,
+        bodies: [usize; 2],
+        points: [&Vector3<f64>; 2],
+        direction: &Vector3<f64>,
+    ) -> Row {
         let mut drift = 0.0;
         let links = bodies.map(|b| self.system.items[b].link);
         if let [Some([tree, first]), Some([same, second])] = links
             && tree == same
         {
             let side = self.tree_side(tree, |response| {
-                let second = response.jacobian(second, point, &-direction);
-                added(response.jacobian(first, point, direction), &second)
+                let second = response.jacobian(second, points[1], &-direction);
+                added(response.jacobian(first, points[0], direction), &second)
             });
             return Row { sides: [side, Side::Fixed], drift };
         }
-        let mut side = |body: usize, d: Vector3<f64>| {
+        let mut side = |body: usize, point: &Vector3<f64>, d: Vector3<f64>| {
             let arm = point - self.states[body].center;
             let rows = jacobian(&d, &arm);
             let item = &self.system.items[body];
@@ -84,7 +94,8 @@ impl Builder<'_> {
                 }
             }
         };
-        let sides = [side(bodies[0], *direction), side(bodies[1], -direction)];
+        let [p, q] = points;
+        let sides = [side(bodies[0], p, *direction), side(bodies[1], q, -direction)];
         Row { sides, drift }
     }
 
@@ -132,16 +143,16 @@ impl Builder<'_> {
         Side::Tree { at, jacobian: padded(&row.jacobian), response: padded(&row.response) }
     }
 
-    /// Two tangential rows at a point.
+    /// Two tangential rows at a point of each body.
     pub(crate) fn friction(
         &self,
         bodies: [usize; 2],
-        point: &Vector3<f64>,
+        points: [&Vector3<f64>; 2],
         normal: &Vector3<f64>,
         share: f64,
     ) -> FrictionPair {
         let directions = tangents(normal);
-        let rows = directions.map(|d| self.row(bodies, point, &d));
+        let rows = directions.map(|d| self.row_between(bodies, points, &d));
         let across = rows[0].coupling(&rows[1]);
         let [first, second] = rows.each_ref().map(|r| r.coupling(r));
         FrictionPair {
@@ -166,7 +177,8 @@ impl Builder<'_> {
             None => (law.bias, kind, false),
         };
         let weight = row.coupling(&row);
-        let part = if gap < 0.0 && !rebounds { self.settings.regularization } else { 0.0 };
+        let soft = gap <= CLOSED && !rebounds;
+        let part = if soft { self.settings.regularization } else { 0.0 };
         NormalRow {
             row,
             bias,
@@ -211,7 +223,12 @@ impl Builder<'_> {
         let (condim, spin, roll) = self.system.condim(bodies);
         let mut angular = Angular::None;
         if condim != Condim::Frictionless && self.has_friction(touch) {
-            let pair = self.friction(bodies, &touch.middle(), n, share);
+            let middle = touch.middle();
+            let points = match self.settings.friction_point {
+                FrictionPoint::Middle => [&middle; 2],
+                FrictionPoint::Own => [&touch.point.point_a, &touch.point.point_b],
+            };
+            let pair = self.friction(bodies, points, n, share);
             angular = match condim {
                 Condim::Spinning | Condim::Rolling => {
                     let law = (condim, [share, spin, roll]);

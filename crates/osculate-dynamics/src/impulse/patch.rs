@@ -323,7 +323,8 @@ fn footprint(
 /// The rows of an anchor.
 fn pair(builder: &Builder<'_>, anchor: &Anchor, share: f64) -> FrictionPair {
     let place = &anchor.surface;
-    let mut pair = builder.friction(anchor.bodies, &place.position, &place.normal, share);
+    let points = [&place.position; 2];
+    let mut pair = builder.friction(anchor.bodies, points, &place.normal, share);
     let beta = builder.settings.anchor_beta;
     let drift = drift_velocity(&anchor.displacement, beta, builder.duration);
     pair.bias = Vector2::new(pair.directions[0].dot(&drift), pair.directions[1].dot(&drift));

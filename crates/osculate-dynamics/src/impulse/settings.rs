@@ -91,6 +91,16 @@ pub enum ArticulatedResponse {
     Propagation,
 }
 
+/// Where friction of a contact acts while its two points are apart. Anchors act at one place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FrictionPoint {
+    /// On both bodies at the middle of the two points: forces are opposite in every moment.
+    #[default]
+    Middle,
+    /// On each body at its own point: friction across a gap has a moment, the gap times the impulse.
+    Own,
+}
+
 /// How to solve and to step. Units SI.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ImpulseSettings {
@@ -115,8 +125,10 @@ pub struct ImpulseSettings {
     pub velocity_sweeps: usize,
     /// What holds two bodies apart.
     pub normal: NormalLaw,
-    /// Softness of the normal row of an overlapping contact as a part of its mobility \[–\], ≥ 0; it adds to that of the normal law.
+    /// Softness of the normal row of a contact that touches as a part of its mobility \[–\], ≥ 0; it adds to that of the normal law.
     pub regularization: f64,
+    /// Where friction of a contact acts while its two points are apart.
+    pub friction_point: FrictionPoint,
     /// Largest gap of a contact with friction \[m\], ≥ 0; infinite for friction at every contact.
     pub friction_gap: f64,
     /// Part of the impulses of the last step that a step starts from \[–\], 0 (cold) to 1.
@@ -153,6 +165,7 @@ impl Default for ImpulseSettings {
             velocity_sweeps: 0,
             normal: NormalLaw::Rigid(Rigid::default()),
             regularization: 0.0,
+            friction_point: FrictionPoint::default(),
             friction_gap: f64::INFINITY,
             warm_start: 1.0,
             anchor_beta: 0.2,

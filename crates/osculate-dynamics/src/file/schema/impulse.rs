@@ -1,12 +1,13 @@
 //! `[solver.impulse]` and `[actor.impulse]`: the impulse model.
 
 use super::names::{
-    ArticulatedResponseName, CombineName, FootprintName, FrictionModeName, GyroscopicName,
-    SolveModeName, TorsionName,
+    ArticulatedResponseName, CombineName, FootprintName, FrictionModeName, FrictionPointName,
+    GyroscopicName, SolveModeName, TorsionName,
 };
 use crate::ImpulseSurface;
 use crate::impulse::{
-    ArticulatedResponse, FrictionMode, Gyroscopic, ImpulseSettings, NormalLaw, SolveMode, Torsion,
+    ArticulatedResponse, FrictionMode, FrictionPoint, Gyroscopic, ImpulseSettings, NormalLaw,
+    SolveMode, Torsion,
 };
 use osculate_contact::impulse::normal::{Rigid, SpringDamper};
 use osculate_contact::impulse::patch::IsotropicFootprint;
@@ -64,8 +65,11 @@ pub struct Impulse {
     /// Damping of a contact \[N s/m\], ≥ 0; with `normal_stiffness`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub normal_damping: Option<f64>,
-    /// Softness of an overlapping contact as a part of its mobility \[–\], ≥ 0.
+    /// Softness of a contact that touches as a part of its mobility \[–\], ≥ 0.
     pub regularization: f64,
+    /// Where friction of a contact acts while its two points are apart.
+    #[serde(with = "FrictionPointName")]
+    pub friction_point: FrictionPoint,
     /// Largest gap of a contact with friction \[m\], ≥ 0; friction at every contact if none is given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub friction_gap: Option<f64>,
@@ -114,6 +118,7 @@ impl Default for Impulse {
             normal_stiffness: None,
             normal_damping: None,
             regularization: s.regularization,
+            friction_point: s.friction_point,
             friction_gap: None,
             warm_start: s.warm_start,
             anchor_beta: s.anchor_beta,
@@ -154,6 +159,7 @@ impl From<&Impulse> for ImpulseSettings {
             velocity_sweeps: i.velocity_sweeps,
             normal,
             regularization: i.regularization,
+            friction_point: i.friction_point,
             friction_gap: i.friction_gap.unwrap_or(f64::INFINITY),
             warm_start: i.warm_start,
             anchor_beta: i.anchor_beta,

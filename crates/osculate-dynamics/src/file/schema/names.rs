@@ -1,6 +1,8 @@
 //! Names in files of the choices that other modules define.
 
-use crate::impulse::{ArticulatedResponse, FrictionMode, Gyroscopic, SolveMode, Torsion};
+use crate::impulse::{
+    ArticulatedResponse, FrictionMode, FrictionPoint, Gyroscopic, SolveMode, Torsion,
+};
 use crate::{InitialRate, Method, OnFailure, RotationUpdate};
 use osculate_contact::impulse::FrictionCombine;
 use osculate_contact::impulse::patch::IsotropicFootprint;
@@ -62,6 +64,13 @@ pub(super) enum SolveModeName {
 pub(super) enum ArticulatedResponseName {
     Immediate,
     Propagation,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "FrictionPoint", rename_all = "kebab-case")]
+pub(super) enum FrictionPointName {
+    Middle,
+    Own,
 }
 
 #[derive(Serialize, Deserialize)]

@@ -8,7 +8,7 @@ use super::parameters::ImpulseParameters;
 use crate::Wrench;
 use crate::impulse::joints;
 use crate::impulse::record::{AnchorImpulse, StepRecord};
-use crate::impulse::settings::{FrictionMode, ImpulseSettings};
+use crate::impulse::settings::{FrictionMode, FrictionPoint, ImpulseSettings};
 use crate::impulse::simulate::{ImpulseRunError, ImpulseSimulator, ImpulseTrajectory};
 use crate::impulse::system::System;
 use crate::impulse::tree::{JointedBodies, Trees, padded};
@@ -36,6 +36,34 @@ pub(super) struct Scratch {
     pushed: Vec<Vector3<f64>>,
 }
 
+/// Refuses settings whose step is no fixed point, or has no derivative here.
+fn refuse(settings: &ImpulseSettings) -> Result<(), ImpulseGradientError> {
+    let unsupported =
+        |field, found, allowed| Err(ImpulseGradientError::Unsupported { field, found, allowed });
+    let mode = settings.friction_mode;
+    if !matches!(mode, FrictionMode::FixedNormal | FrictionMode::CoulombNewton) {
+        let allowed = "fixed_normal or coulomb_newton";
+        return unsupported("friction_mode", format!("{mode:?}"), allowed);
+    }
+    if settings.velocity_sweeps > 0 {
+        let allowed = "0: a number of sweeps is no fixed point";
+        return unsupported("velocity_sweeps", settings.velocity_sweeps.to_string(), allowed);
+    }
+    if settings.friction_point != FrictionPoint::Middle && !settings.patch_friction() {
+        let found = format!("{:?}", settings.friction_point);
+        return unsupported("friction_point", found, "middle");
+    }
+    if settings.regularization > 0.0 {
+        let allowed = "0: a softness that follows the mobility is not differentiated";
+        return unsupported("regularization", settings.regularization.to_string(), allowed);
+    }
+    if settings.friction_gap.is_finite() {
+        let allowed = "none: friction that comes with the gap is not differentiated";
+        return unsupported("friction_gap", settings.friction_gap.to_string(), allowed);
+    }
+    Ok(())
+}
+
 impl<'a> Source<'a> {
     /// Checks what [`super::Linearisation::with`] says.
     ///
@@ -48,40 +76,7 @@ impl<'a> Source<'a> {
         on_indeterminate: OnFailure,
     ) -> Result<Self, ImpulseGradientError> {
         let settings = parameters.settings(simulator.settings());
-        let mode = settings.friction_mode;
-        if !matches!(mode, FrictionMode::FixedNormal | FrictionMode::CoulombNewton) {
-            return Err(ImpulseGradientError::Unsupported {
-                field: "friction_mode",
-                found: format!("{mode:?}"),
-                allowed: "fixed_normal or coulomb_newton",
-            });
-        }
-        if settings.velocity_sweeps > 0 {
-            return Err(ImpulseGradientError::Unsupported {
-                field: "velocity_sweeps",
-                found: settings.velocity_sweeps.to_string(),
-                allowed: "0: a number of sweeps is no fixed point",
-            });
-        }
-        for (field, found, neutral, allowed) in [
-            (
-                "regularization",
-                settings.regularization,
-                0.0,
-                "0: a softness that follows the mobility",
-            ),
-            (
-                "friction_gap",
-                settings.friction_gap,
-                f64::INFINITY,
-                "none: friction that comes with the gap",
-            ),
-        ] {
-            if found.to_bits() != neutral.to_bits() {
-                let found = found.to_string();
-                return Err(ImpulseGradientError::Unsupported { field, found, allowed });
-            }
-        }
+        refuse(&settings)?;
         let (found, expected) = (trajectory.records.len(), simulator.durations().len());
         let bodies = simulator.scene().bodies.len();
         if found != expected || trajectory.bodies() != bodies {

@@ -3,7 +3,7 @@
 use super::{BASE, check, refusal};
 use crate::file::SceneFile;
 use crate::impulse::{
-    ArticulatedResponse, FrictionMode, Gyroscopic, NormalLaw, SolveMode, Torsion,
+    ArticulatedResponse, FrictionMode, FrictionPoint, Gyroscopic, NormalLaw, SolveMode, Torsion,
 };
 use osculate_contact::impulse::{Condim, FrictionCombine};
 use std::path::Path;
@@ -93,6 +93,7 @@ sweeps = 7
 velocity_sweeps = 2
 regularization = 0.1
 friction_gap = 2e-3
+friction_point = "own"
 solve_mode = "colored"
 articulated_contact_response = "propagation"
 help_stalled = false
@@ -111,6 +112,7 @@ torsion = "limit-surface"
     assert_eq!((s.friction_mode, s.sweeps), (FrictionMode::CoulombNewton, 7));
     assert_eq!((s.velocity_sweeps, s.combine), (2, FrictionCombine::Min));
     assert_eq!((s.regularization, s.friction_gap), (0.1, 2e-3));
+    assert_eq!(s.friction_point, FrictionPoint::Own);
     let order = (s.solve_mode, s.articulated_response);
     assert_eq!(order, (SolveMode::Colored, ArticulatedResponse::Propagation));
     assert_eq!((s.gyroscopic, s.on_failure), (Gyroscopic::Off, crate::OnFailure::Continue));
