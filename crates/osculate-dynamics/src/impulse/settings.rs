@@ -203,7 +203,7 @@ impl ImpulseSettings {
         check("relaxation", omega, omega > 0.0 && omega < 2.0, "> 0 and < 2")?;
         let part_of = self.regularization;
         check("regularization", part_of, part_of >= 0.0, ">= 0")?;
-        if !(self.friction_gap >= 0.0) {
+        if self.friction_gap.is_nan() || self.friction_gap < 0.0 {
             let (field, found, allowed) = ("friction_gap", self.friction_gap, ">= 0 m");
             return Err(SceneError::Number { field, found, allowed });
         }

@@ -3,9 +3,6 @@
 //! Drives of the original are implicit, `τ = −k_p (q − q* + h v) − k_d v` with `h² k_p + h k_d` on the diagonal, as here where they
 //! have no effort limit. The recorded limits, 10⁶ N m and 10 N, are never reached and left out; `drive_mode = "rows"` makes
 //! every drive a row, as an effort limit does here.
-//!
-//! `contact_regularization`, `g`, softens an overlapping row by `γ = g W_N`. Here `γ` is one number a scene: that of the
-//! first contact at the start. Where `W_N` changes by half, the scene is not the recorded one.
 
 use super::record::{Case, Run, number, vector};
 use super::scenes::{GRAVITY, Mark, Set, ground};
@@ -33,12 +30,6 @@ const LIMIT: f64 = 1e12;
 const ROW_EFFORT: f64 = 1e6;
 /// Gap up to which contacts are listed \[m\], as recorded: 5 mm a shape.
 const MARGIN: f64 = 0.01;
-/// Rounding of recorded positions \[m\].
-const ROUNDING: f64 = 1e-8;
-/// Height up to which the tip counts as touching \[m\].
-const TOUCHES: f64 = 1e-4;
-/// Most change of a mobility that one softness may stand for \[–\].
-const MOST_CHANGE: f64 = 1.5;
 
 /// The arm: yaw about z, then shoulder and elbow about y. Its tip is driven along the ground below its surface.
 ///
@@ -82,11 +73,6 @@ pub(super) fn arm(meta: &Value, run: &Run, case: &Case) -> Result<Set, CliError>
     }
     let articulation = Articulation::new(&bodies, joints, Vec::new()).map_err(SceneError::from)?;
     let marks = arm_marks(articulation.model(), case, fore)?;
-    let regularization = run.options.contact_regularization;
-    let [least, most, start] = arm_mobilities(&articulation, run, case, (&marks[2], tip))?;
-    let unsupported = (regularization > 0.0 && most > MOST_CHANGE * least).then(|| {
-        format!("contact_regularization follows the mobility of the contact, which changes by {:.2} here, more than {MOST_CHANGE}; softness is one number here", most / least)
-    });
     let scene = Scene::new(Vector3::z() * -GRAVITY, bodies)?.with_articulation(articulation)?;
     Ok(Set {
         scene,
@@ -96,30 +82,8 @@ pub(super) fn arm(meta: &Value, run: &Run, case: &Case) -> Result<Set, CliError>
         targets: arm_targets(meta, run, case)?,
         marks,
         margin: MARGIN,
-        softness: regularization * start,
         jaw_mobility: None,
-        unsupported,
     })
-}
-
-/// Least and largest mobility of the tip along z while it touches, and that of the start \[1/kg\].
-fn arm_mobilities(
-    articulation: &Articulation,
-    run: &Run,
-    case: &Case,
-    (mark, tip): (&Mark, f64),
-) -> Result<[f64; 3], CliError> {
-    let mut all = Vec::new();
-    for (q, at) in case.joint_q.iter().zip(&mark.path) {
-        if all.is_empty() || at.z < tip + TOUCHES {
-            let q = configuration(articulation.model(), q)?;
-            let bottom = at - Vector3::z() * tip;
-            all.push(mobility(articulation, run, &q, (2, &bottom, &Vector3::z()))?);
-        }
-    }
-    let least = all.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = all.iter().copied().fold(0.0, f64::max);
-    Ok([least, most, all.first().copied().unwrap_or(0.0)])
 }
 
 fn configuration(model: &ArticulatedModel, q: &[f64]) -> Result<Configuration, CliError> {
@@ -194,16 +158,6 @@ pub(super) fn gripper(meta: &Value, run: &Run, case: &Case) -> Result<Set, CliEr
         }
         None => 0.0,
     };
-    // The corners of the box: 1/m + |r × n|²/I = 1/m + 2 a²/(2 m a²/3).
-    let mobility = own + 4.0 / gripper.masses[1];
-    // Friction of a wider gap is filtered there, not here: it matters where such a gap closes within a step.
-    let reach = run.dt * run.dt * gripper.drive.stiffness * gripper.drive.target * own;
-    let gap = start[BOX].x - start[0].x - gripper.half - gripper.jaw.x;
-    let filtered = |most: f64| gap >= most && reach > gap && gripper.tilt.abs() <= 0.0;
-    let unsupported = run.options.contact_friction_gap_max.filter(|m| filtered(m - ROUNDING));
-    let unsupported = unsupported.map(|most| {
-        format!("contact_friction_gap_max is not built, and the gap of {most} m closes in the first step")
-    });
     let mark = |(body, b): (usize, &Body)| Mark {
         name: b.name.clone(),
         body,
@@ -219,9 +173,7 @@ pub(super) fn gripper(meta: &Value, run: &Run, case: &Case) -> Result<Set, CliEr
         targets: Vec::new(),
         marks,
         margin: MARGIN,
-        softness: run.options.contact_regularization * mobility,
         jaw_mobility: Some(own),
-        unsupported,
     })
 }
 

@@ -3,7 +3,8 @@
 //! 1. A closed form of the way that Coulomb's law allows, met here and missed in the recording.
 //! 2. The recording of the same case with more sweeps: what was cut short misses it, and the converged roll-out meets it.
 //! 3. What the recording itself holds at the step where the two part, see [`rows`]: bodies that overlap where the row of a contact
-//!    forbids it, or recorded impulses that leave a natural residual.
+//!    forbids it, impulses that leave a natural residual, or a push by rows that stay open.
+//! 4. A roll-out of ours that differs from it in one known thing, see [`twins`](super::twins).
 //!
 //! None of them: the difference stays a disagreement.
 
@@ -42,6 +43,9 @@ pub(super) fn find(
         return Ok(Some(shown));
     }
     if let Some(shown) = rows::impulses(setting, set, residual(solved)) {
+        return Ok(Some(shown));
+    }
+    if let Some(shown) = rows::open(setting, set, (solved, residual(solved)))? {
         return Ok(Some(shown));
     }
     Ok(rows::mirror(setting, set, solved))

@@ -9,6 +9,7 @@ pub(super) mod motion;
 mod record;
 mod rows;
 mod scenes;
+mod twins;
 
 use super::Family;
 use crate::{CliError, files};

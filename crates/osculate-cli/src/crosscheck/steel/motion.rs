@@ -8,12 +8,13 @@ use super::super::report::{CaseReport, Verdict};
 use super::evidence;
 use super::record::{Case, Record, Run};
 use super::scenes::{Mark, Set, set};
+use super::twins;
 use crate::CliError;
 use osculate_contact::impulse::FrictionCombine;
 use osculate_contact::impulse::patch::IsotropicFootprint;
 use osculate_dynamics::OnFailure;
 use osculate_dynamics::impulse::{
-    FrictionMode, ImpulseSettings, ImpulseSimulator, ImpulseTrajectory,
+    FrictionMode, FrictionPoint, ImpulseSettings, ImpulseSimulator, ImpulseTrajectory,
 };
 use rayon::prelude::*;
 use serde::Deserialize;
@@ -93,7 +94,6 @@ fn settings(run: &Run, set: &Set) -> Result<ImpulseSettings, CliError> {
     };
     let rigid = osculate_contact::impulse::normal::Rigid {
         correction: run.options.baumgarte,
-        softness: set.softness,
         ..Default::default()
     };
     Ok(ImpulseSettings {
@@ -104,6 +104,9 @@ fn settings(run: &Run, set: &Set) -> Result<ImpulseSettings, CliError> {
         normal: osculate_dynamics::impulse::NormalLaw::Rigid(rigid),
         restitution_threshold: run.options.restitution_velocity_threshold,
         velocity_sweeps: run.options.velocity_iterations,
+        regularization: run.options.contact_regularization,
+        friction_point: FrictionPoint::Own,
+        friction_gap: run.options.contact_friction_gap_max.unwrap_or(f64::INFINITY),
         margin: set.margin,
         on_failure: OnFailure::Continue,
         ..ImpulseSettings::default()
@@ -150,7 +153,7 @@ pub(super) fn deviation(
 ///
 /// # Errors
 /// Where a step fails.
-fn roll(set: &Set, settings: ImpulseSettings) -> Result<ImpulseTrajectory, CliError> {
+pub(super) fn roll(set: &Set, settings: ImpulseSettings) -> Result<ImpulseTrajectory, CliError> {
     let simulator = ImpulseSimulator::new(set.scene.clone(), settings, set.durations())?;
     let mut parameters = simulator.parameters();
     set.drive(&mut parameters);
@@ -171,9 +174,6 @@ fn judge(
     let unreadable = |source| CliError::Json { path: name.into(), source };
     let case = Case::deserialize(value).map_err(unreadable)?;
     let set = set(family, meta, run, &case)?;
-    if let Some(reason) = &set.unsupported {
-        return Ok(CaseReport::without_run(name, Verdict::Unsupported(reason.clone())));
-    }
     let converged = settings(run, &set)?;
     let sweeps = run.options.iterations;
     let cut = ImpulseSettings { sweeps, tolerance: 1e-300, warm_start: 0.0, ..converged };
@@ -200,7 +200,10 @@ fn judge(
         return Ok(report);
     }
     let setting = Setting { family, meta, runs, run, case: &case };
-    let shown = evidence::find(&setting, &set, &solved)?;
+    let shown = match evidence::find(&setting, &set, &solved)? {
+        None => twins::find(&setting, &set, (cut, &ours))?,
+        shown => shown,
+    };
     report.verdict = match shown {
         Some(shown) => {
             report.details["shown"] = shown.numbers;

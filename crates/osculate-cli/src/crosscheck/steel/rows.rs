@@ -3,6 +3,7 @@
 //! ```text
 //! overlap    max(0, −(φ + h u_N)) apart, max(0, −(β φ + h u_N)) overlapping      of poses before and after a step
 //! impulses   |r − max(0, r − (u_N + b + γ r)/(W + γ))| (W + γ)                   of recorded impulses
+//! open       min(φ/h + u_N, ‖Δv‖/(n √(1 + μ²)))                                 of n rows that gave a body the velocity Δv
 //! ```
 //!
 //! A gripper is its own mirror image in x and in y, so that the box may move along z only and the jaws alike.
@@ -90,18 +91,36 @@ fn recorded(set: &Set, case: &Case, start: &[Pose], instant: usize) -> Vec<Pose>
 }
 
 /// Largest overlap that a row forbids, from poses before and after a step \[m\].
-fn forbidden(
+fn forbidden(setting: &Setting<'_>, set: &Set, poses: &[Vec<Pose>; 2]) -> Result<f64, CliError> {
+    // A soft row yields, and what it carries is not known here.
+    let soft = setting.run.options.contact_regularization > 0.0;
+    let rows = left(setting, set, poses)?;
+    let rigid = rows.iter().filter(|row| row.apart || !soft);
+    Ok(rigid.map(|row| -row.left).fold(0.0, f64::max))
+}
+
+/// What a normal row sees.
+struct Left {
+    bodies: [usize; 2],
+    /// Whether it was apart before the step.
+    apart: bool,
+    /// `φ + h u_N` apart, `β φ + h u_N` overlapping \[m\].
+    left: f64,
+}
+
+/// What poses before and after a step leave of every normal row.
+fn left(
     setting: &Setting<'_>,
     set: &Set,
     [from, to]: &[Vec<Pose>; 2],
-) -> Result<f64, CliError> {
+) -> Result<Vec<Left>, CliError> {
     let bodies = &set.scene.bodies;
     let shape = |i: usize| bodies[i].collider.as_ref().map(ContactShape::of_collider).transpose();
     let way = |i: usize, point: &Vector3<f64>| {
         let turn = so3::log(&(to[i].rotation * from[i].rotation.transpose()));
         to[i].position - from[i].position + turn.cross(&(point - from[i].position))
     };
-    let mut worst = 0.0_f64;
+    let mut rows = Vec::new();
     for a in 0..bodies.len() {
         for b in a + 1..bodies.len() {
             let (Some(first), Some(second)) = (shape(a)?, shape(b)?) else { continue };
@@ -111,19 +130,63 @@ fn forbidden(
                 let point = contact.evaluate(&from[a], &from[b]);
                 let middle = (point.point_a + point.point_b) * 0.5;
                 let closing = point.normal.dot(&(way(a, &middle) - way(b, &middle)));
-                let target = if point.gap >= 0.0 {
-                    point.gap
-                } else if set.softness > 0.0 {
-                    // A soft row yields, and what it carries is not known here.
-                    continue;
-                } else {
-                    setting.run.options.baumgarte * point.gap
-                };
-                worst = worst.max(-(target + closing));
+                let apart = point.gap >= 0.0;
+                let part = if apart { 1.0 } else { setting.run.options.baumgarte };
+                rows.push(Left { bodies: [a, b], apart, left: part * point.gap + closing });
             }
         }
     }
-    Ok(worst)
+    Ok(rows)
+}
+
+/// Whether the recording pushes the box of a gripper through rows that it leaves open, at the first step at which it parts from ours.
+///
+/// Of `n` rows that give the box `m Δv`, each within its friction cone, one has `W_N r ≥ ‖Δv‖/(n √(1 + μ²))`, for `W_N ≥ 1/m`.
+///
+/// # Errors
+/// Where a shape cannot touch.
+pub(super) fn open(
+    setting: &Setting<'_>,
+    set: &Set,
+    (solved, ours): (&ImpulseTrajectory, f64),
+) -> Result<Option<Shown>, CliError> {
+    let (case, run) = (setting.case, setting.run);
+    let mu = ["mu_jaw", "mu_box"].map(|field| setting.meta[field].as_f64());
+    let (Some(_), [Some(jaw), Some(held)]) = (set.jaw_mobility, mu) else { return Ok(None) };
+    let friction = 0.5 * (jaw + held);
+    let agrees = |i: &usize| deviation(set, case, solved, i + 1).0 <= TOLERANCE;
+    let Some(last) = (0..case.steps.len() - 1).take_while(agrees).last() else { return Ok(None) };
+    let (step, next) = (case.steps[last], case.steps[last + 1]);
+    if next != step + 1 {
+        return Ok(None);
+    }
+    let start = solved.state(0).iter();
+    let start: Vec<Pose> =
+        start.map(|s| Pose { position: s.center, rotation: s.rotation }).collect();
+    let poses = [last, last + 1].map(|i| recorded(set, case, &start, i));
+    let rows = left(setting, set, &poses)?;
+    let own: Vec<f64> =
+        rows.iter().filter(|row| row.bodies.contains(&BOX)).map(|row| row.left).collect();
+    let least = own.iter().copied().fold(f64::INFINITY, f64::min);
+    let [before, after] = [last, last + 1].map(|i| case.velocities(i));
+    let (Some([before, _]), Some([after, _])) = (before.get(BOX), after.get(BOX)) else {
+        return Ok(None);
+    };
+    let fall = GRAVITY * run.dt;
+    let push = (after - before + Vector3::z() * fall).norm();
+    let loaded = push / (own.len() as f64 * (1.0 + friction * friction).sqrt());
+    let theirs = loaded.min(least / run.dt) / fall;
+    let sweeps = run.options.iterations;
+    Ok((theirs > UNSOLVED && ours < SOLVED).then(|| Shown {
+        text: format!(
+            "agrees up to step {step}; in step {next} of the recording ({sweeps} sweeps) the box gets {push:.1e} m/s from {} contacts that all are {least:.1e} m apart or more after it: a natural residual of {theirs:.1e} of g h at least, ours {ours:.0e}",
+            own.len()
+        ),
+        numbers: json!({
+            "by": "open rows", "step": next, "recorded_residual": theirs, "recorded_gap": least,
+            "recorded_push": push, "ours_residual": ours,
+        }),
+    }))
 }
 
 /// Whether a recording of a gripper leaves the mirror planes x = 0 and y = 0 of its scene, and ours does not.

@@ -45,12 +45,8 @@ pub(super) struct Set {
     pub(super) marks: Vec<Mark>,
     /// Gap up to which contacts are listed \[m\].
     pub(super) margin: f64,
-    /// `γ` of the normal rows \[1/kg\].
-    pub(super) softness: f64,
     /// What the jaws of a gripper yield to an impulse along their slides \[1/kg\].
     pub(super) jaw_mobility: Option<f64>,
-    /// Why the scene is not the recorded one, where it is not.
-    pub(super) unsupported: Option<String>,
 }
 
 impl Set {
@@ -163,9 +159,7 @@ pub(super) fn set(family: &str, meta: &Value, run: &Run, case: &Case) -> Result<
         targets: Vec::new(),
         marks,
         margin: MARGIN,
-        softness: 0.0,
         jaw_mobility: None,
-        unsupported: None,
     })
 }
 

@@ -309,18 +309,8 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// Velocities without contact, and the inertia that impulses meet.
-    fn pull_bodies(
-        &mut self,
-        back: &Back<'_>,
-        lambda: &[Vector3<f64>],
-        (impulses, changes): (&mut Vec<Vector3<f64>>, &mut Vec<Vector3<f64>>),
-        bars: &mut [StateBar],
-    ) {
-        let source = self.source;
-        let h = source.simulator.durations()[back.step];
-        impulses.clear();
-        impulses.resize(lambda.len(), Vector3::zeros());
+    /// Adds the impulses of all contacts, linear and angular, of each body.
+    fn write_impulses(&self, back: &Back<'_>, impulses: &mut [Vector3<f64>]) {
         for normal in &back.linear.normals {
             // The row, not the column: what friction adds belongs to the pairs.
             back.linear.rows[normal.unknown].apply(normal.impulse, impulses);
@@ -329,7 +319,7 @@ impl<'a> Sweep<'a> {
             let [s, t] = &pair.directions;
             let force = s * pair.impulse.x + t * pair.impulse.y;
             for (body, sign) in pair.bodies.into_iter().zip([1.0, -1.0]) {
-                if let Some(at) = source.system.items[body].unknown {
+                if let Some(at) = self.source.system.items[body].unknown {
                     let arm = pair.point - back.states[body].center;
                     impulses[at] += force * sign;
                     impulses[at + 1] += arm.cross(&force) * sign;
@@ -345,6 +335,21 @@ impl<'a> Sweep<'a> {
         for live in &back.linear.torsions {
             live.apply(impulses);
         }
+    }
+
+    /// Velocities without contact, and the inertia that impulses meet.
+    fn pull_bodies(
+        &mut self,
+        back: &Back<'_>,
+        lambda: &[Vector3<f64>],
+        (impulses, changes): (&mut Vec<Vector3<f64>>, &mut Vec<Vector3<f64>>),
+        bars: &mut [StateBar],
+    ) {
+        let source = self.source;
+        let h = source.simulator.durations()[back.step];
+        impulses.clear();
+        impulses.resize(lambda.len(), Vector3::zeros());
+        self.write_impulses(back, impulses);
         changes.clone_from(impulses);
         back.linear.respond(changes);
         for (i, item) in source.system.items.iter().enumerate() {
