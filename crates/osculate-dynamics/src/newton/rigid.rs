@@ -117,9 +117,6 @@ impl Bodies {
     }
 }
 
-/// Groups are solved down to this share of the residual outside of them.
-const GOAL: f64 = 0.3;
-
 fn squares(r: &[f64], length: f64) -> f64 {
     let square = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>();
     square(&r[..3]) + square(&r[3..]) / (length * length)
@@ -213,14 +210,14 @@ impl Equations for Rigid<'_, '_> {
         let near = self.near.as_mut()?;
         let bodies = r.chunks_exact(BLOCK).zip(&self.bodies.gyration);
         let sizes: Vec<f64> = bodies.map(|(r, l)| squares(r, *l)).collect();
-        let (groups, rest) = local::groups(self.part, &self.bodies.matrix, &sizes, asked)?;
-        let goal = (0.1 * asked).max(GOAL * rest);
+        let (groups, goal) = local::groups(self.part, &self.bodies.matrix, &sizes, asked)?;
         let (mut moved, mut iterations) = (vec![false; now.len()], 0);
         for group in groups {
             let found = group.solve(self.system, self.stage, near, (settings, goal), now);
-            for &slot in group.slots.iter().take(if found.is_some() { group.members } else { 0 }) {
+            // Also where it led nowhere: its lists have been asked for elsewhere.
+            for &slot in &group.slots[..group.members] {
                 moved[slot] = true;
-                if let Some(at) = self.part.unknown[slot] {
+                if let (Some(at), Some(_)) = (self.part.unknown[slot], found) {
                     self.bodies.sigma[at / BLOCK] = 0.0;
                 }
             }

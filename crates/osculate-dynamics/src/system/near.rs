@@ -274,7 +274,6 @@ impl System<'_, f64> {
 }
 
 #[cfg(test)]
-#[expect(clippy::float_cmp, reason = "the same sums in the same order")]
 mod tests {
     use super::*;
     use crate::{Body, Parameters, RotationUpdate, Scene};
