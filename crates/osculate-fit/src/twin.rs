@@ -262,43 +262,11 @@ pub fn write(
     let csv_folder = folder.join("tosses");
     std::fs::create_dir_all(&csv_folder).map_err(io(&csv_folder))?;
     let mut records = Vec::new();
-    let hangs = starts_by_joints(model);
     let extra = extra_columns(model);
     for t in tosses {
         let name = format!("tosses/toss_{:03}.csv", t.id);
-        let recording = Recording {
-            id: t.id,
-            times: t.times.clone(),
-            poses: if hangs { Vec::new() } else { t.measured.clone() },
-            velocities: None,
-            angular_velocities: None,
-            extra: extra
-                .iter()
-                .map(|(name, c, k)| {
-                    let axes = &model.channels[*c].axes;
-                    let field = |s: &Option<Sample>| s.as_ref().map(|s| s.fields(axes)[*k]);
-                    (name.clone(), t.series[*c].iter().map(field).collect())
-                })
-                .collect(),
-        };
-        recording.write_csv(&folder.join(&name))?;
-        // The true start: the measured rotation is noisy, so the spin in body axes is that of the measured frame.
-        let body_spin = t.measured[0].rotation.transpose() * t.angular_velocity;
-        let joints: BTreeMap<&str, [f64; 2]> = t
-            .joints
-            .iter()
-            .map(|j| (model.scene.bodies[j.body].name.as_str(), [j.position, j.rate]))
-            .collect();
-        let mut record = serde_json::json!({
-            "id": t.id, "file": name, "frames": t.times.len(), "group": t.id,
-            "rollout_start_frame": 0,
-            "rollout_v0_m_s": t.velocity.as_slice(),
-            "rollout_w0_rad_s": body_spin.as_slice(),
-        });
-        if !joints.is_empty() {
-            record["rollout_joints"] = serde_json::json!(joints);
-        }
-        records.push(record);
+        recording(model, t, &extra).write_csv(&folder.join(&name))?;
+        records.push(record(model, t, &name));
     }
     let mut metadata = metadata(model, twin, &records);
     if !extra.is_empty() {
@@ -325,6 +293,44 @@ pub fn write(
         std::fs::write(&file, text).map_err(io(&file))?;
     }
     Ok(())
+}
+
+/// The file of a toss.
+fn recording(model: &Model, t: &Toss, extra: &[(String, usize, usize)]) -> Recording {
+    let column = |(name, c, k): &(String, usize, usize)| {
+        let axes = &model.channels[*c].axes;
+        let field = |s: &Option<Sample>| s.as_ref().map(|s| s.fields(axes)[*k]);
+        (name.clone(), t.series[*c].iter().map(field).collect())
+    };
+    Recording {
+        id: t.id,
+        times: t.times.clone(),
+        poses: if starts_by_joints(model) { Vec::new() } else { t.measured.clone() },
+        velocities: None,
+        angular_velocities: None,
+        extra: extra.iter().map(column).collect(),
+    }
+}
+
+/// The entry of a toss in the metadata.
+fn record(model: &Model, t: &Toss, file: &str) -> serde_json::Value {
+    // The true start: the measured rotation is noisy, so the spin in body axes is that of the measured frame.
+    let body_spin = t.measured[0].rotation.transpose() * t.angular_velocity;
+    let joints: BTreeMap<&str, [f64; 2]> = t
+        .joints
+        .iter()
+        .map(|j| (model.scene.bodies[j.body].name.as_str(), [j.position, j.rate]))
+        .collect();
+    let mut record = serde_json::json!({
+        "id": t.id, "file": file, "frames": t.times.len(), "group": t.id,
+        "rollout_start_frame": 0,
+        "rollout_v0_m_s": t.velocity.as_slice(),
+        "rollout_w0_rad_s": body_spin.as_slice(),
+    });
+    if !joints.is_empty() {
+        record["rollout_joints"] = serde_json::json!(joints);
+    }
+    record
 }
 
 fn metadata(model: &Model, twin: &TwinFile, records: &[serde_json::Value]) -> serde_json::Value {

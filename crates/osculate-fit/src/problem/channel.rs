@@ -155,6 +155,9 @@ pub struct BodyStart {
     pub angular_velocity: Vector3<f64>,
 }
 
+/// A joint, with the body that it hangs on and that body's centre of mass in its local frame.
+type Hinge<T> = (Joint<T>, Option<(usize, Vector3<T>)>);
+
 /// The numbers of the scene that a channel's reading depends on beside the motion.
 #[derive(Clone, Debug)]
 pub(super) struct Numbers<T> {
@@ -162,7 +165,7 @@ pub(super) struct Numbers<T> {
     inertia: Matrix3<T>,
     center: Vector3<T>,
     gravity: Vector3<T>,
-    joint: Option<(Joint<T>, Option<(usize, Vector3<T>)>)>,
+    joint: Option<Hinge<T>>,
 }
 
 impl<T: Scalar> Numbers<T> {
@@ -293,7 +296,7 @@ fn origin_velocity<T: Scalar>(y: &Kinematics<T>, center: &Vector3<T>) -> Vector3
 fn joint_motion<T: Scalar>(
     bodies: &impl Fn(usize) -> Kinematics<T>,
     y: &Kinematics<T>,
-    (joint, parent): &(Joint<T>, Option<(usize, Vector3<T>)>),
+    (joint, parent): &Hinge<T>,
 ) -> (Pose<T>, Pose<T>, Option<Kinematics<T>>) {
     let (a, b) = (&joint.placement, &joint.offset);
     let parent = parent.as_ref().map(|(body, _)| bodies(*body));

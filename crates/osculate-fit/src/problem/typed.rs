@@ -92,6 +92,17 @@ impl<S: ContactModel> Stretch<S> {
         Ok(all)
     }
 
+    /// Leaves out what the first frame says of the pose of the tracked body.
+    fn forget_first(&self, toss: &mut Toss) {
+        toss.observed.iter_mut().take(1).for_each(|o| *o = false);
+        for (c, series) in self.channels.iter().zip(&mut toss.series) {
+            let placed = matches!(c.quantity, Quantity::Position | Quantity::Rotation);
+            if placed && c.body == self.body {
+                series.iter_mut().take(1).for_each(|s| *s = None);
+            }
+        }
+    }
+
     /// Clock offsets of the channels, which are parameters beside those of the scene.
     fn offsets(&self) -> Vec<(Entry, f64)> {
         let mut all: Vec<(Entry, f64)> = Vec::new();
@@ -177,14 +188,8 @@ impl<S: ContactModel> Typed<S> {
         let tosses = tosses
             .into_iter()
             .map(|mut t| {
-                if prior_is_first_frame && !t.observed.is_empty() {
-                    t.observed[0] = false;
-                    for (c, series) in stretch.channels.iter().zip(&mut t.series) {
-                        let placed = matches!(c.quantity, Quantity::Position | Quantity::Rotation);
-                        if placed && c.body == stretch.body {
-                            series[0] = None;
-                        }
-                    }
+                if prior_is_first_frame {
+                    stretch.forget_first(&mut t);
                 }
                 Segments::new(&stretch, t, horizon)
             })
