@@ -156,6 +156,30 @@ fn size_and_edge_radius_of_the_tossed_cube_are_found_within_three_standard_error
     }
 }
 
+/// The bundled recordings have poses of the first box and angles of the hinge; positions and rates of three joints.
+#[test]
+fn bundled_twins_of_channels_are_fitted_near_their_truth() {
+    let t = Trial::new("channels");
+    for (name, close) in
+        [("elbow_toss", "pair.first.ground.mu"), ("planar_drop", "pair.square.ground.mu")]
+    {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments").join(name);
+        let experiment = folder.join("twin.toml").display().to_string();
+        let out = t.path(name);
+        t.json(&["--json", "fit", &experiment, "--out", &out, "--no-figures"]);
+        let report = std::fs::read_to_string(Path::new(&out).join("report.json")).unwrap();
+        let report: Value = serde_json::from_str(&report).unwrap();
+        let truth = std::fs::read_to_string(folder.join("twin/twin.json")).unwrap();
+        let truth: Value = serde_json::from_str(&truth).unwrap();
+        let parameters = report["parameters"].as_array().unwrap();
+        let found =
+            parameters.iter().find(|p| p["path"] == close).unwrap()["best"].as_f64().unwrap();
+        let exact = truth["parameters"][close].as_f64().unwrap();
+        assert!((found / exact - 1.0).abs() < 0.05, "{name}: {found} for {exact}");
+        assert!(report["doubts"].is_null(), "{name}: {}", report["doubts"]);
+    }
+}
+
 /// Profiles that an interrupt cut short looked final, and the exit code was 0. The profiles here would take hours.
 #[cfg(unix)]
 #[test]

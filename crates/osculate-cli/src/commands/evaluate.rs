@@ -254,10 +254,7 @@ fn coordinates(file: &Path, parameters: &[FreeParameter]) -> Result<Vec<f64>, Cl
             })?;
             let [low, high] = p.range;
             match found.best {
-                // The last digit of a value on its bound may have been rounded outwards.
-                Some(x) if x >= low * (1.0 - 1e-9) - 1e-300 && x <= high * (1.0 + 1e-9) => {
-                    Ok(p.to_coordinate(x))
-                }
+                Some(x) if within(x, [low, high]) => Ok(p.to_coordinate(x)),
                 other => Err(CliError::ReportValue {
                     file: file.to_owned(),
                     path: p.path.clone(),
@@ -268,6 +265,11 @@ fn coordinates(file: &Path, parameters: &[FreeParameter]) -> Result<Vec<f64>, Cl
             }
         })
         .collect()
+}
+
+/// Whether a value is in its range; the last digit of one on its bound may have been rounded outwards.
+fn within(x: f64, [low, high]: [f64; 2]) -> bool {
+    x >= low - 1e-9 * low.abs() - 1e-300 && x <= high + 1e-9 * high.abs() + 1e-300
 }
 
 fn text(e: &Evaluation, unconverged: usize, each: bool) -> String {
@@ -303,4 +305,21 @@ fn text(e: &Evaluation, unconverged: usize, each: bool) -> String {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::within;
+
+    /// A value on a negative lower bound was refused: the tolerance was a factor, which moves a negative bound inwards.
+    #[test]
+    fn values_on_their_bounds_are_in_the_range_whatever_the_sign() {
+        for range in [[-1.0, 1.0], [0.0, 2.0], [-3.0, -2.0], [1e-3, 5.0]] {
+            assert!(within(range[0], range) && within(range[1], range), "{range:?}");
+            assert!(
+                !within(range[0] - 1e-6, range) && !within(range[1] + 1e-6, range),
+                "{range:?}"
+            );
+        }
+    }
 }

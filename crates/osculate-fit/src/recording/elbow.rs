@@ -31,6 +31,9 @@ pub const SECOND_NAME: &str = "second";
 /// A corner below this (m) is a loss of tracking: a few times what the resting boxes show.
 const DEEPEST: f64 = -0.005;
 
+/// Downward accelerations (m/s²) of the common centre of mass that are those of a free fall: tracked lengths are 2 % short.
+const FREE_FALL: std::ops::RangeInclusive<f64> = 8.6..=10.6;
+
 const EXTRA: [&str; 2] = ["theta", "dtheta"];
 
 /// Converts the recordings in `source`, or in its folder `tosses`, into a data folder `destination`.
@@ -79,32 +82,24 @@ fn list(source: &Path) -> Result<Vec<(u32, PathBuf)>, RecordingError> {
     }
 }
 
-/// Heights (m) of the lowest corner of both boxes.
-fn lowest(pose: &Pose, theta: f64) -> f64 {
+/// Pose of the second box.
+fn second(pose: &Pose, theta: f64) -> Pose {
     let turn = so3::exp(&Vector3::new(0.0, theta, 0.0));
-    let second = Pose {
-        position: pose.position
-            + pose.rotation * (Vector3::from(HINGE) + turn * Vector3::from(SECOND)),
-        rotation: pose.rotation * turn,
-    };
+    let arm = Vector3::from(HINGE) + turn * Vector3::from(SECOND);
+    Pose { position: pose.position + pose.rotation * arm, rotation: pose.rotation * turn }
+}
+
+/// Height (m) of the lowest corner of both boxes.
+fn lowest(pose: &Pose, theta: f64) -> f64 {
     let of = |p: &Pose| {
         let reach: f64 = (0..3).map(|k| p.rotation[(2, k)].abs() * HALF_EXTENTS[k]).sum();
         p.position.z - reach
     };
-    of(pose).min(of(&second))
+    of(pose).min(of(&second(pose, theta)))
 }
 
-fn read(id: u32, file: &Path) -> Result<Flight, RecordingError> {
-    let extra = EXTRA.map(String::from);
-    let recording = Recording::read_csv_with(file, id, &extra)?;
-    if recording.poses.is_empty() {
-        let expected = "the pose of the first box, `theta` and `dtheta`".to_owned();
-        return Err(RecordingError::MissingColumn {
-            file: file.into(),
-            column: "px".into(),
-            expected,
-        });
-    }
+/// Angles of the hinge without jumps.
+fn angles(recording: &Recording, file: &Path) -> Result<Vec<f64>, RecordingError> {
     let mut theta = Vec::with_capacity(recording.times.len());
     for (k, angle) in recording.extra["theta"].iter().enumerate() {
         let Some(angle) = *angle else {
@@ -120,24 +115,51 @@ fn read(id: u32, file: &Path) -> Result<Flight, RecordingError> {
         let turns = theta.last().map_or(0.0, |last: &f64| ((last - angle) / TURN).round());
         theta.push(angle + turns * TURN);
     }
+    Ok(theta)
+}
+
+fn read(id: u32, file: &Path) -> Result<Flight, RecordingError> {
+    let extra = EXTRA.map(String::from);
+    let recording = Recording::read_csv_with(file, id, &extra)?;
+    if recording.poses.is_empty() {
+        let expected = "the pose of the first box, `theta` and `dtheta`".to_owned();
+        return Err(RecordingError::MissingColumn {
+            file: file.into(),
+            column: "px".into(),
+            expected,
+        });
+    }
+    let theta = angles(&recording, file)?;
     let heights: Vec<f64> =
         recording.poses.iter().zip(&theta).map(|(p, t)| lowest(p, *t)).collect();
     let start = flight::start_frame(&heights);
     let deepest = heights.iter().copied().fold(f64::INFINITY, f64::min);
     let frames = flight::window(start.unwrap_or(0));
-    let left_out = match start {
-        None => Some("never comes down"),
-        Some(_) if frames.clone().count() < FEWEST_FRAMES => Some("flight too short"),
-        Some(_) if deepest < DEEPEST => {
-            Some("tracking lost: a corner is more than 5 mm below the board")
-        }
-        Some(_) => None,
-    };
+    let found = start;
     let start = start.unwrap_or(0);
     let times = &recording.times[frames.clone()];
     let slope = |value: &dyn Fn(usize) -> f64| {
         let values: Vec<f64> = frames.clone().map(value).collect();
         if values.len() < 3 { 0.0 } else { flight::end_slope(times, &values) }
+    };
+    let height = |f: usize| {
+        let pose = &recording.poses[f];
+        0.5 * (pose.position.z + second(pose, theta[f]).position.z)
+    };
+    let fall = |frames: std::ops::RangeInclusive<usize>| {
+        let heights: Vec<f64> = frames.map(height).collect();
+        -flight::parabola(times, &heights)[1]
+    };
+    let left_out = match found {
+        None => Some("never comes down"),
+        Some(_) if frames.clone().count() < FEWEST_FRAMES => Some("flight too short"),
+        Some(_) if deepest < DEEPEST => {
+            Some("tracking lost: a corner is more than 5 mm below the board")
+        }
+        Some(_) if !FREE_FALL.contains(&fall(frames.clone())) => {
+            Some("not in free fall before the start: 8.6 to 10.6 m/s²")
+        }
+        Some(_) => None,
     };
     let at = recording.poses[start];
     let velocity = Vector3::from_fn(|k, _| slope(&|f| recording.poses[f].position[k]));

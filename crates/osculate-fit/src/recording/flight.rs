@@ -29,9 +29,14 @@ pub(crate) fn window(start: usize) -> std::ops::RangeInclusive<usize> {
 }
 
 /// Slope at the last time of the parabola through values at times, three or more.
+pub(crate) fn end_slope(times: &[f64], values: &[f64]) -> f64 {
+    parabola(times, values)[0]
+}
+
+/// Slope at the last time, and second derivative, of the parabola through values at times, three or more.
 ///
 /// By least squares in `τ = (t − t_last)/T`, `T` the length of the window.
-pub(crate) fn end_slope(times: &[f64], values: &[f64]) -> f64 {
+pub(crate) fn parabola(times: &[f64], values: &[f64]) -> [f64; 2] {
     let (first, last) = (times[0], times[times.len() - 1]);
     let length = last - first;
     let (mut matrix, mut right) = (Matrix3::zeros(), Vector3::zeros());
@@ -41,7 +46,7 @@ pub(crate) fn end_slope(times: &[f64], values: &[f64]) -> f64 {
         matrix += row * row.transpose();
         right += row * *x;
     }
-    matrix.lu().solve(&right).map_or(0.0, |c| c.y / length)
+    matrix.lu().solve(&right).map_or([0.0; 2], |c| [c.y / length, 2.0 * c.z / (length * length)])
 }
 
 /// A recording to write.
@@ -141,6 +146,7 @@ mod tests {
         let values: Vec<f64> = times.iter().map(|t| 1.0 + 3.0 * t - 4.9 * t * t).collect();
         let exact = 3.0 - 9.8 * times[8];
         assert!((end_slope(&times, &values) - exact).abs() < 1e-9);
+        assert!((parabola(&times, &values)[1] + 9.8).abs() < 1e-6);
     }
 
     #[test]
