@@ -31,6 +31,7 @@ Exit codes:
 Examples:
   osculate fit experiments/cube_toss/experiment.toml
   osculate optimize experiments/flick/optimize.toml --baselines
+  osculate design experiments/design/friction.toml
   osculate simulate docs/examples/sliding_block.toml --out /tmp/block
   osculate gradcheck docs/examples/sliding_block.toml
   osculate restitution --e 0.6 --speed 1.0

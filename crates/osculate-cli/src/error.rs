@@ -9,6 +9,7 @@ use osculate_dynamics::impulse::{ImpulseRunError, ImpulseStepError};
 use osculate_dynamics::{RunError, SceneError, StepError};
 use osculate_fit::certificate::CertificateError;
 use osculate_fit::contact_model::ModelError;
+use osculate_fit::design::DesignError;
 use osculate_fit::experiment::ExperimentError;
 use osculate_fit::impact::ImpactError;
 use osculate_fit::optimize::OptimizeError;
@@ -79,6 +80,9 @@ pub enum CliError {
     /// A fit.
     #[error(transparent)]
     Fit(Box<ReportError>),
+    /// A comparison of experiments.
+    #[error(transparent)]
+    Design(Box<DesignError>),
     /// An optimisation.
     #[error(transparent)]
     Optimize(Box<OptimizeError>),
@@ -152,6 +156,7 @@ impl CliError {
             Self::Impact(error) if matches!(**error, ImpactError::Run(RunError::Step(_))) => 1,
             Self::Model(error) if error.in_a_step() => 1,
             Self::Run(error) if matches!(**error, RunError::Step(_)) => 1,
+            Self::Design(error) if matches!(**error, DesignError::AllFailed { .. }) => 1,
             Self::Optimize(error) if !matches!(**error, OptimizeError::Checkpoint { .. }) => 1,
             Self::ImpulseRun(error) if matches!(**error, ImpulseRunError::Step(_)) => 1,
             Self::Certificate(error)
@@ -203,6 +208,7 @@ boxed!(
     Experiment(ExperimentError),
     Fit(ReportError),
     Optimize(OptimizeError),
+    Design(DesignError),
     Problem(ProblemError),
     Twin(TwinError),
     Certificate(CertificateError),

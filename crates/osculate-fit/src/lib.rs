@@ -14,6 +14,7 @@
 //! * [`certificate`]: whether the dissipative residual is the gradient of `Δt R`, measured.
 //! * [`trust`]: whether a gradient is good for anything, with reasons.
 //! * [`baselines`]: simple predictions that a simulation has to beat.
+//! * [`design`]: which experiment would tell most.
 //! * [`experiment`], [`report`], [`twin`]: files in, files out, synthetic recordings.
 //! * [`optimize`]: trajectories that do what is wanted.
 //! * [`impact`]: the restitution that an integrator shows, and the step that keeps it.
@@ -23,6 +24,7 @@ pub mod certificate;
 mod clock;
 pub mod compare;
 pub mod contact_model;
+pub mod design;
 pub mod evolve;
 pub mod experiment;
 pub mod fit;

@@ -1,6 +1,7 @@
 //! The subcommands. A new one is a file with `Args` and `run`, a variant below and its arm in [`Command::run`].
 
 pub mod crosscheck;
+pub mod design;
 pub mod evaluate;
 mod figures;
 pub mod fit;
@@ -27,6 +28,8 @@ pub enum Command {
     Optimize(optimize::Args),
     /// Judge fixed parameters on recordings
     Evaluate(evaluate::Args),
+    /// Compare experiments that could be done: which would tell most about a parameter
+    Design(design::Args),
     /// Write synthetic recordings from known parameters, with stated noise and seed
     Twin(twin::Args),
     /// Simulate a scene and write its motion, contacts, energies and solver statistics
@@ -59,6 +62,7 @@ impl Command {
             Self::Fit(args) => fit::run(args, console),
             Self::Optimize(args) => optimize::run(args, console),
             Self::Evaluate(args) => evaluate::run(args),
+            Self::Design(args) => design::run(args, console),
             Self::Twin(args) => twin::run(args),
             Self::Simulate(args) => simulate::run(args),
             Self::Restitution(args) => restitution::run(args),
