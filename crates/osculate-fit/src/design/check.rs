@@ -94,6 +94,7 @@ impl Check<'_> {
             start: None,
             step: None,
             profile_only: false,
+            also: Vec::new(),
         };
         let all: Vec<FreeParameter> = self.file.parameters.iter().map(free).collect();
         resolve(entries, &all).map_err(|source| {
