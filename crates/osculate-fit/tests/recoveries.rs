@@ -7,6 +7,7 @@ use osculate_fit::least_squares::{self, Settings};
 use osculate_fit::parameter::{FreeParameter, Scale};
 use osculate_fit::problem::{Horizon, InitialState, Model, ModelSettings, Problem, Weights};
 use osculate_fit::twin::{self, TwinFile};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -113,7 +114,7 @@ fn model(scene: &str, body: &str) -> Model {
     };
     let scene = built.simulator.scene().clone();
     let body = scene.body(body).unwrap();
-    Model { scene, settings, body, substeps: 10 }
+    Model { scene, settings, body, substeps: 10, channels: Vec::new() }
 }
 
 /// Tosses without noise, up to and through the first impacts.
@@ -130,6 +131,8 @@ fn exact(frames: usize, height: [f64; 2], speed: [f64; 2], fall: [f64; 2]) -> Tw
         speed,
         fall,
         spin: [1.0, 5.0],
+        joints: BTreeMap::new(),
+        noise: BTreeMap::new(),
     }
 }
 
