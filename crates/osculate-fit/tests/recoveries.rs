@@ -1,6 +1,7 @@
 //! Every kind of parameter is found from twins without noise: to a ten thousandth, in at most ten iterations.
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test fails the test")]
+#![expect(clippy::print_stdout, reason = "the table is what is asked for")]
 
 use osculate_dynamics::file::SceneFile;
 use osculate_fit::least_squares::{self, Settings};
