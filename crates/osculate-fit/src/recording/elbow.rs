@@ -32,7 +32,7 @@ pub const SECOND_NAME: &str = "second";
 const DEEPEST: f64 = -0.005;
 
 /// Downward accelerations (m/s²) of the common centre of mass that are those of a free fall: tracked lengths are 2 % short.
-const FREE_FALL: std::ops::RangeInclusive<f64> = 8.6..=10.6;
+const FREE_FALL: std::ops::RangeInclusive<f64> = 8.63..=10.63;
 
 const EXTRA: [&str; 2] = ["theta", "dtheta"];
 
