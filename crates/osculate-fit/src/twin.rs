@@ -339,6 +339,8 @@ fn metadata(model: &Model, twin: &TwinFile, records: &[serde_json::Value]) -> se
         body.samples.iter().flat_map(|s| s.points().iter().map(|p| p.amax())).fold(0.0, f64::max);
     let (mass, inertia) =
         body.mass().map_or((0.0, Vector3::zeros()), |m| (m.mass(), m.inertia().diagonal()));
+    // A body that touches nothing has the width of the cube of its inertia, I = 2/3 m h².
+    let reach = if reach > 0.0 { reach } else { (1.5 * inertia.mean() / mass).sqrt() };
     serde_json::json!({
         "name": "twin: synthetic tosses, no measurement",
         "n_tosses": records.len(),
