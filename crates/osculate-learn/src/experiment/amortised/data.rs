@@ -53,7 +53,7 @@ fn layer(
 
 impl Source {
     pub(super) fn new(experiment: &Experiment) -> Result<Self, ExperimentError> {
-        let Some(twin) = experiment.file.twin else {
+        let Some(twin) = experiment.file.twin.clone() else {
             let file = experiment.path.display().to_string();
             return Err(ExperimentError::Missing {
                 file,
@@ -135,6 +135,9 @@ impl Source {
             measured,
             velocity: Vector3::from_column_slice(&start[12..15]),
             angular_velocity: Vector3::from_column_slice(&start[15..18]),
+            joints: Vec::new(),
+            others: Vec::new(),
+            series: Vec::new(),
         };
         Ok(Drawn { truth, toss })
     }
