@@ -78,7 +78,7 @@ pub fn run(args: &Args, console: &Console) -> Result<Report, CliError> {
     text.push_str(match (agrees, reports.iter().any(|r| r.explained > 0)) {
         (true, false) => "every case that was run agrees\n",
         (true, true) => {
-            "every case that was run agrees, or its difference is shown not to be ours\n"
+            "every case that was run agrees, or what its difference comes from is shown\n"
         }
         (false, _) => "some cases disagree\n",
     });
