@@ -62,12 +62,15 @@ pub enum Status {
 impl Status {
     /// Of a sample that is within the threshold now, counts by its stage start, and has aligned normals.
     #[inline(always)]
-    pub(crate) fn of(touching: bool, retained: bool, accepted: bool) -> Self {
-        match (touching, retained, accepted) {
-            (false, false, _) => Self::Apart,
-            (_, _, false) => Self::Rejected,
-            (true, _, true) => Self::Contact,
-            (false, true, true) => Self::Retained,
+    pub(crate) fn of(touching: bool, retained: bool, accepted: impl FnOnce() -> bool) -> Self {
+        if !touching && !retained {
+            Self::Apart
+        } else if !accepted() {
+            Self::Rejected
+        } else if touching {
+            Self::Contact
+        } else {
+            Self::Retained
         }
     }
 }
@@ -126,9 +129,10 @@ impl ContactLaw {
         let explicit = self.schedule == DissipationSchedule::StageStart;
         let before = if explicit { collider.field(&sample.start) } else { now };
         let s = alignment::alignment(&before.gradient, sample.normal.as_ref());
-        let accepted = sample.normal.is_none() || alignment::accepted(s, pair.max_alignment);
-        let retained = explicit && before.phi < pair.threshold;
-        let status = Status::of(now.phi < pair.threshold, retained, accepted);
+        let accepted = || sample.normal.is_none() || alignment::accepted(s, pair.max_alignment);
+        let touching = now.phi < pair.threshold;
+        let retained = explicit && !touching && before.phi < pair.threshold;
+        let status = Status::of(touching, retained, accepted);
         Contact { status, now, before, alignment: s }
     }
 

@@ -149,7 +149,7 @@ impl PairStage<'_> {
         let arm = mat3::apply(&self.now.rotation, &self.points[i]);
         let position = arm + self.now.offset + self.now.collider_center;
         let now = self.collider.field(&position);
-        let status = Status::of(now.phi < params.threshold, before.touched, before.accepted);
+        let status = Status::of(now.phi < params.threshold, before.touched, || before.accepted);
         if matches!(status, Status::Apart | Status::Rejected) {
             return;
         }
