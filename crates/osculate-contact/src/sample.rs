@@ -61,6 +61,7 @@ pub enum Status {
 
 impl Status {
     /// Of a sample that is within the threshold now, counts by its stage start, and has aligned normals.
+    // Asked one after the other: one match on the three makes LLVM 22 (Rust 1.95) crash where `traction` is compiled for jets.
     #[inline(always)]
     pub(crate) fn of(touching: bool, retained: bool, accepted: impl FnOnce() -> bool) -> Self {
         if !touching && !retained {
