@@ -33,8 +33,7 @@ pub struct Args {
     /// Part of the folder's split to judge
     #[arg(long, value_enum, default_value = "all")]
     pub part: PartArg,
-    /// Also estimate what is uncertain of each toss ([initial_state], [[nuisance]]) from the toss itself, the parameters of
-    /// the report held
+    /// Also estimate what the experiment calls uncertain of each toss from the toss itself, the parameters of the report held
     #[arg(long)]
     pub initial_states: bool,
     /// Show every toss
