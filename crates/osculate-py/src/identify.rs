@@ -82,11 +82,7 @@ pub(crate) fn fit(
             pool.install(|| report::run(&experiment, chosen, half_side, &flag, &|_| {}, &|_| {}))?;
         text(&report)
     });
-    match (done.result, done.signal) {
-        (Ok(report), _) => Ok(report),
-        (Err(_), Some(signal)) => Err(signal),
-        (Err(failure), None) => Err(failure.into()),
-    }
+    done.or_best()
 }
 
 /// The recordings of these numbers.

@@ -21,6 +21,15 @@ pub(crate) struct Done<X> {
 }
 
 impl<X> Done<X> {
+    /// The result, of a computation that keeps its best point where a signal ended it; the signal only where there is none.
+    pub(crate) fn or_best(self) -> PyResult<X> {
+        match (self.result, self.signal) {
+            (Ok(found), _) => Ok(found),
+            (Err(_), Some(signal)) => Err(signal),
+            (Err(failure), None) => Err(failure.into()),
+        }
+    }
+
     /// The result; a signal that came before it was there wins.
     pub(crate) fn or_signal(self) -> Result<X, Failure> {
         match self.signal {

@@ -44,11 +44,7 @@ pub(crate) fn optimize(
             }
         })
     });
-    match (done.result, done.signal) {
-        (Ok(found), _) => Ok(found),
-        (Err(_), Some(signal)) => Err(signal),
-        (Err(failure), None) => Err(failure.into()),
-    }
+    done.or_best()
 }
 
 /// The report, and the simulation at the best point.
