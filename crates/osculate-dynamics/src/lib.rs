@@ -48,5 +48,5 @@ pub use reduction::{
 pub use rotation::RotationUpdate;
 pub use scene::{Body, BodyKind, ImpulseSurface, Override, Scene};
 pub use shape::{FreeShape, Geometry, ShapeMode, ShapeParameters};
-pub use simulate::{InitialRate, Path, RunError, Settings, Simulator, Trajectory};
+pub use simulate::{InitialRate, Path, RunError, Settings, Simulator, Trajectory, step_times};
 pub use state::{BodyState, Kinematics};

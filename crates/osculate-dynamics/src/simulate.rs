@@ -29,6 +29,17 @@ pub struct Simulator {
     durations: Vec<f64>,
 }
 
+/// Times of the states of steps of some durations \[s\], from 0.
+pub fn step_times(durations: &[f64]) -> Vec<f64> {
+    let mut t = 0.0;
+    let mut times = vec![0.0];
+    for d in durations {
+        t += d;
+        times.push(t);
+    }
+    times
+}
+
 impl Simulator {
     /// A simulation of a scene with steps of the given durations \[s\].
     ///
@@ -74,13 +85,7 @@ impl Simulator {
 
     /// Times of the states \[s\], from 0.
     pub fn times(&self) -> Vec<f64> {
-        let mut t = 0.0;
-        let mut times = vec![0.0];
-        for d in &self.durations {
-            t += d;
-            times.push(t);
-        }
-        times
+        step_times(&self.durations)
     }
 
     /// The scene's own numbers.

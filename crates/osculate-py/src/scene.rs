@@ -6,8 +6,8 @@ use crate::model::Model;
 use crate::motion::Motion;
 use nalgebra::Vector3;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray3, ToPyArray};
-use osculate_dynamics::Wrench;
 use osculate_dynamics::file::{BuiltScene, SceneFile, SceneOutcome};
+use osculate_dynamics::{Wrench, step_times};
 use osculate_fit::contact_model::Entry;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -121,13 +121,7 @@ impl Scene {
 
     #[getter]
     fn times<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        let mut t = 0.0;
-        let mut times = vec![0.0];
-        for d in self.model.durations() {
-            t += d;
-            times.push(t);
-        }
-        times.to_pyarray(py)
+        step_times(self.model.durations()).to_pyarray(py)
     }
 
     fn with_values(&self, values: PyReadonlyArray1<'_, f64>) -> PyResult<Self> {

@@ -145,7 +145,7 @@ fn write<M: ContactModel>(
     let document = format!("{json:#}\n");
     let scene = task.simulator.scene();
     let bodies = &M::of_scene(&task.base).bodies;
-    let trajectory = tables::trajectory(scene, &task.times(), |step, body| {
+    let trajectory = tables::trajectory(scene, &task.simulator.times(), |step, body| {
         M::state(motion, step, body).kinematics(&bodies[body].center)
     });
     let controls = controls(task, report);
@@ -174,7 +174,7 @@ fn controls<M: ContactModel>(task: &Task<M>, report: &optimize::Report) -> Strin
     let mut text = String::from("step,t");
     report.controls.iter().for_each(|c| text += &format!(",{}", c.name));
     text.push('\n');
-    for (step, t) in task.times().iter().enumerate().take(task.simulator.steps()) {
+    for (step, t) in task.simulator.times().iter().enumerate().take(task.simulator.steps()) {
         let value = |c: &optimize::ControlValues| {
             let place = step.checked_sub(c.first_step).and_then(|k| c.values.get(k));
             place.map_or_else(String::new, |x| tables::numbers([x]).concat())

@@ -164,6 +164,11 @@ pub trait ContactModel: Clone + Send + Sync + Sized + 'static {
         self.durations().len()
     }
 
+    /// Times of the states \[s\], from 0.
+    fn times(&self) -> Vec<f64> {
+        osculate_dynamics::step_times(self.durations())
+    }
+
     /// As [`ContactModel::run_into`].
     ///
     /// # Errors

@@ -32,18 +32,6 @@ pub struct Task<M: ContactModel> {
     pub rows: Rows,
 }
 
-impl<M: ContactModel> Task<M> {
-    /// Times of the states \[s\].
-    pub fn times(&self) -> Vec<f64> {
-        let mut t = 0.0;
-        let after = self.simulator.durations().iter().map(|d| {
-            t += d;
-            t
-        });
-        std::iter::once(0.0).chain(after).collect()
-    }
-}
-
 /// A task under the model of its scene.
 pub enum Loaded {
     /// `model = "compliant"`.

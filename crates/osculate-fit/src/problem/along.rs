@@ -8,7 +8,7 @@
 //! The loss itself is no such outcome: at its minimum its gradient is zero, and a question relative to zero has no answer.
 
 use super::channel::{Numbers, Sample};
-use super::observe::{between, step_ends};
+use super::observe::between;
 use super::segments::Segments;
 use super::typed::Typed;
 use crate::contact_model::{ContactModel, ModelError};
@@ -197,7 +197,7 @@ impl<S: ContactModel> Typed<S> {
         }
         let simulator = &segments.simulators[0];
         let parameters = self.at::<f64>(simulator, shared, own, |_| 0.0);
-        let (toss, ends) = (&segments.toss, step_ends(simulator.durations()));
+        let (toss, ends) = (&segments.toss, simulator.times());
         let mut readings: Vec<Vec<Reading>> = ends.iter().map(|_| Vec::new()).collect();
         let (mut row, mut square) = (0, 0.0);
         for record in self.records(segments, 0) {

@@ -23,17 +23,6 @@ pub(super) fn between<T: Scalar>(ends: &[f64], t: T) -> (usize, T) {
     (step, (t - ends[step]) / (ends[step + 1] - ends[step]))
 }
 
-/// Times at which the steps of a roll-out end, from 0.
-pub(super) fn step_ends(durations: &[f64]) -> Vec<f64> {
-    let mut ends = vec![0.0];
-    let mut t = 0.0;
-    for d in durations {
-        t += d;
-        ends.push(t);
-    }
-    ends
-}
-
 impl<S: ContactModel> Typed<S> {
     /// The records of a segment, frame by frame. A frame shared by two segments belongs to the later one.
     pub(super) fn records(&self, segments: &Segments<S>, segment: usize) -> Vec<Record> {

@@ -1,7 +1,6 @@
 //! Residuals of one toss, their Jacobian, and the parameters of a roll-out.
 
 use super::channel::Numbers;
-use super::observe::step_ends;
 use super::segments::{Segments, push_continuity};
 use super::typed::Typed;
 use crate::contact_model::{ContactModel, ModelError};
@@ -61,7 +60,7 @@ impl<S: ContactModel> Typed<S> {
             }
             return;
         }
-        let ends = step_ends(segments.simulators[segment].durations());
+        let ends = segments.simulators[segment].times();
         let channels = &self.stretch.channels;
         let numbers: Vec<Numbers<T>> =
             channels.iter().map(|c| c.numbers(&self.stretch.scene, p)).collect();

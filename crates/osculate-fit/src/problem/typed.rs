@@ -1,7 +1,6 @@
 //! The identification problem under one contact model.
 
 use super::channel::{Channel, Quantity};
-use super::observe::step_ends;
 use super::segments::{Segments, own_parameters};
 use super::start;
 use super::{Along, Horizon, InitialState, Problem, ProblemError, RollOut, Toss, Weights};
@@ -221,7 +220,7 @@ impl<S: ContactModel> Typed<S> {
         trajectory: &S::Trajectory,
         (parameters, shared): (&S::Parameters<f64>, &[f64]),
     ) -> Vec<Vec<(f64, Vector3<f64>)>> {
-        let (toss, ends) = (&segments.toss, step_ends(simulator.durations()));
+        let (toss, ends) = (&segments.toss, simulator.times());
         let p = S::of_scene(parameters);
         let bodies = |step: usize, body: usize| {
             S::state(trajectory, step, body).kinematics(&p.bodies[body].center)

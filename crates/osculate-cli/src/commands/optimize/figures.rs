@@ -146,7 +146,7 @@ fn widest(points: &[Vector3<f64>]) -> [usize; 2] {
 fn controls<M: ContactModel>(task: &Task<M>, report: &Report) -> Option<LineFigure> {
     let first = report.controls.first()?;
     let one_unit = report.controls.iter().all(|c| c.unit == first.unit);
-    let times = task.times();
+    let times = task.simulator.times();
     let series = report.controls.iter().map(|c| {
         let largest = c.values.iter().fold(0.0, |a: f64, x| a.max(x.abs()));
         let over = if one_unit { 1.0 } else { largest.max(f64::MIN_POSITIVE) };

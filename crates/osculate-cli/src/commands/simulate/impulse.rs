@@ -6,7 +6,7 @@ use osculate_dynamics::file::BuiltScene;
 use osculate_dynamics::impulse::{
     ImpulseRunError, ImpulseSimulator, ImpulseTrajectory, Inertia, StepRecord,
 };
-use osculate_dynamics::{Kinematics, Scene};
+use osculate_dynamics::{Kinematics, Scene, step_times};
 use serde_json::json;
 use std::fmt::Write;
 
@@ -35,12 +35,8 @@ pub(super) fn run(
     if let Err(ImpulseRunError::Scene(error)) = outcome {
         return Err(error.into());
     }
-    let mut t = 0.0;
-    let times = std::iter::once(0.0).chain(simulator.durations().iter().map(|d| {
-        t += d;
-        t
-    }));
-    let run = Run { built, simulator, trajectory, times: times.collect() };
+    let times = step_times(simulator.durations());
+    let run = Run { built, simulator, trajectory, times };
     files::create_folder(&args.out)?;
     for (name, content) in [
         ("trajectory.csv", run.motion_table()),
