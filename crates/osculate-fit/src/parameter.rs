@@ -87,6 +87,18 @@ pub enum ParameterError {
     None,
 }
 
+impl ParameterError {
+    /// Path of the parameter and the field that is wrong; none where there is no parameter.
+    pub(crate) fn place(&self) -> Option<(&str, &'static str)> {
+        match self {
+            Self::Unknown { path, .. } | Self::Twice { path } => Some((path, "path")),
+            Self::Range { path, field, .. } => Some((path, field)),
+            Self::Step { path, .. } => Some((path, "step")),
+            Self::None => None,
+        }
+    }
+}
+
 impl FreeParameter {
     /// `u` of a value; values outside the range of a bounded scale go to its edge.
     pub fn to_coordinate(&self, value: f64) -> f64 {

@@ -5,9 +5,9 @@ use super::file::{CandidateFile, ChannelFile, DesignFile, GridFile, SettingFile}
 use super::present;
 use super::{Candidate, Design, DesignError, Known, Setting};
 use crate::contact_model::{ContactModel, Entry, index_of};
-use crate::experiment::ExperimentError;
+use crate::experiment::{ExperimentError, Refuse};
 use crate::nuisance;
-use crate::parameter::{FreeParameter, ParameterError, resolve};
+use crate::parameter::{FreeParameter, resolve};
 use crate::trust::MOST_GRIDS;
 use osculate_dynamics::file::{BuiltScene, SceneFile, Source};
 use osculate_dynamics::{OnFailure, Scene};
@@ -22,36 +22,13 @@ pub(super) struct Check<'a> {
     pub(super) source: Source,
 }
 
+impl Refuse for Check<'_> {
+    fn source(&self) -> &Source {
+        &self.source
+    }
+}
+
 impl Check<'_> {
-    pub(super) fn refuse<T>(
-        &self,
-        field: &str,
-        found: impl ToString,
-        allowed: impl Into<String>,
-    ) -> Result<T, ExperimentError> {
-        Err(ExperimentError::Value {
-            place: self.source.place(field),
-            found: found.to_string(),
-            allowed: allowed.into(),
-        })
-    }
-
-    pub(super) fn positive(&self, field: &str, found: f64) -> Result<(), ExperimentError> {
-        if found.is_finite() && found > 0.0 { Ok(()) } else { self.refuse(field, found, "> 0") }
-    }
-
-    fn count(
-        &self,
-        field: &str,
-        found: usize,
-        [low, high]: [usize; 2],
-    ) -> Result<(), ExperimentError> {
-        if (low..=high).contains(&found) {
-            return Ok(());
-        }
-        self.refuse(field, found, format!("{low} to {high}"))
-    }
-
     /// All that can be said without a scene.
     fn values(&self) -> Result<(), ExperimentError> {
         let file = self.file;
@@ -79,10 +56,10 @@ impl Check<'_> {
                 return self.refuse(&format!("candidate[{i}].name"), found, "a name of its own");
             }
         }
-        self.count("experiments", file.experiments, [1, 1000])?;
-        self.count("ascent.steps", file.ascent.steps, [0, 1000])?;
-        self.count("trust.grids", file.trust.grids, [1, MOST_GRIDS])?;
-        self.count("trust.candidates", file.trust.candidates, [0, 1000])
+        self.count("experiments", file.experiments, 1..=1000)?;
+        self.count("ascent.steps", file.ascent.steps, 0..=1000)?;
+        self.count("trust.grids", file.trust.grids, 1..=MOST_GRIDS)?;
+        self.count("trust.candidates", file.trust.candidates, 0..=1000)
     }
 
     /// The parameters as those of a fit.
@@ -98,18 +75,8 @@ impl Check<'_> {
         };
         let all: Vec<FreeParameter> = self.file.parameters.iter().map(free).collect();
         resolve(entries, &all).map_err(|source| {
-            let (path, field) = match &source {
-                ParameterError::Unknown { path, .. } | ParameterError::Twice { path } => {
-                    (path.as_str(), "path")
-                }
-                ParameterError::Range { path, field, .. } => (path.as_str(), *field),
-                _ => ("", ""),
-            };
-            let field = match all.iter().rposition(|p| p.path == path) {
-                Some(i) => format!("parameter[{i}].{field}"),
-                None => "parameter".into(),
-            };
-            ExperimentError::Parameter { place: self.source.place(&field), source }
+            let listed = |path: &str| all.iter().rposition(|p| p.path == path);
+            self.parameter("parameter", source, |path| (listed(path).unwrap_or(0), None))
         })?;
         Ok(all)
     }
@@ -148,7 +115,7 @@ impl Check<'_> {
                 }
             };
             self.positive(&field("sigma"), sigma)?;
-            self.count(&field("every"), c.every, [1, steps])?;
+            self.count(&field("every"), c.every, 1..=steps)?;
             Ok(Measured { body, kind: c.kind, sigma, every: c.every })
         };
         self.file.channels.iter().enumerate().map(channel).collect()
@@ -204,7 +171,7 @@ impl Check<'_> {
             SettingFile::Value(x) => (vec![*x], None),
             SettingFile::Values(all) => (all.clone(), None),
             SettingFile::Grid(GridFile { low, high, count }) => {
-                self.count(field, *count, [2, 1000])?;
+                self.count(field, *count, 2..=1000)?;
                 if low.partial_cmp(high) != Some(std::cmp::Ordering::Less) {
                     return self.refuse(field, format!("low {low}, high {high}"), "low < high");
                 }

@@ -1,7 +1,7 @@
 //! `[[channel]]`: from the tables of an experiment to what is compared. Documented in `docs/experiment.md`.
 
 use super::check::Check;
-use super::{ExperimentError, ExperimentFile, Loss};
+use super::{ExperimentError, ExperimentFile, Loss, Refuse};
 use crate::problem::{Channel, Quantity};
 use osculate_dynamics::Scene;
 use serde::{Deserialize, Serialize};

@@ -1,12 +1,12 @@
 //! What must hold for the values of an experiment file. Every error names file, line, field, value and what is allowed.
 
-use super::ExperimentError;
 use super::channel::{ChannelFile, Sigma};
 use super::file::{ExperimentFile, InitialStateFile, Loss, StageFile, TrustFile};
+use super::{ExperimentError, Refuse};
 use crate::contact_model::Entry;
 use crate::fit::Algorithm;
 use crate::nuisance;
-use crate::parameter::{ParameterError, resolve};
+use crate::parameter::resolve;
 use crate::surface::quadratic::coefficients;
 use crate::trust::MOST_GRIDS;
 use crate::twin::{TwinError, TwinFile};
@@ -18,26 +18,15 @@ pub(super) struct Check<'a> {
     source: Source,
 }
 
+impl Refuse for Check<'_> {
+    fn source(&self) -> &Source {
+        &self.source
+    }
+}
+
 impl<'a> Check<'a> {
     pub(super) fn new(file: &'a ExperimentFile, source: Source) -> Self {
         Self { file, source }
-    }
-
-    pub(super) fn refuse<T>(
-        &self,
-        field: &str,
-        found: impl ToString,
-        allowed: impl Into<String>,
-    ) -> Result<T, ExperimentError> {
-        Err(ExperimentError::Value {
-            place: self.source.place(field),
-            found: found.to_string(),
-            allowed: allowed.into(),
-        })
-    }
-
-    fn positive(&self, field: &str, found: f64, allowed: &str) -> Result<(), ExperimentError> {
-        if found.is_finite() && found > 0.0 { Ok(()) } else { self.refuse(field, found, allowed) }
     }
 
     /// All that can be said without the scene.
@@ -47,8 +36,8 @@ impl<'a> Check<'a> {
             return self.refuse("substeps", file.substeps, "1 to 100000");
         }
         if let Loss::Noise { position_sigma: p, rotation_sigma_deg: r } = file.loss {
-            self.positive("loss.position_sigma", p, "> 0")?;
-            self.positive("loss.rotation_sigma_deg", r, "> 0")?;
+            self.positive("loss.position_sigma", p)?;
+            self.positive("loss.rotation_sigma_deg", r)?;
         }
         self.initial_state()?;
         self.estimated()?;
@@ -115,7 +104,9 @@ impl<'a> Check<'a> {
         ] {
             if let Some(x) = x {
                 let field = format!("initial_state.{field}");
-                self.positive(&field, x, "> 0, or absent to keep it fixed")?;
+                if !(x.is_finite() && x > 0.0) {
+                    return self.refuse(&field, x, "> 0, or absent to keep it fixed");
+                }
             }
         }
         if self.file.loss == Loss::Baseline && !self.file.nuisances.is_empty() {
@@ -168,7 +159,7 @@ impl<'a> Check<'a> {
             let found = format!("'{path}', which has profile_only = true and never moves in a fit");
             return self.refuse(&at("free"), found, "paths of [[parameter]] without profile_only");
         }
-        self.positive(&at("simplex"), stage.simplex, "> 0")?;
+        self.positive(&at("simplex"), stage.simplex)?;
         self.designs(&at, stage)
     }
 
@@ -189,7 +180,7 @@ impl<'a> Check<'a> {
             return self.refuse(&at(field), field, "only beside algorithm = \"response-surface\"");
         }
         let d = stage.designs();
-        self.positive(&at("half_width"), d.half_width, "> 0")?;
+        self.positive(&at("half_width"), d.half_width)?;
         if !(d.shrink > 0.0 && d.shrink <= 1.0) {
             return self.refuse(&at("shrink"), d.shrink, "> 0, at most 1");
         }
@@ -235,26 +226,11 @@ impl<'a> Check<'a> {
     pub(super) fn parameters(&self, entries: &[Entry]) -> Result<(), ExperimentError> {
         let parameters = &self.file.parameters;
         let Err(source) = resolve(entries, parameters) else { return Ok(()) };
-        let (path, field) = match &source {
-            ParameterError::Unknown { path, .. } | ParameterError::Twice { path } => (path, "path"),
-            ParameterError::Range { path, field, .. } => (path, *field),
-            ParameterError::Step { path, .. } => (path, "step"),
-            ParameterError::None => {
-                return Err(ExperimentError::Parameter {
-                    place: self.source.place("parameter"),
-                    source,
-                });
-            }
-        };
-        // Of a path that is listed twice, the second is one too many.
-        let index = parameters.iter().rposition(|p| p.path == *path);
-        let also = parameters.iter().rposition(|p| p.also.contains(path));
-        let (index, field) = match (index, also) {
-            (Some(index), _) => (index, field),
-            (None, Some(index)) => (index, "also"),
-            (None, None) => (0, field),
-        };
-        let place = self.source.place(&format!("parameter[{index}].{field}"));
-        Err(ExperimentError::Parameter { place, source })
+        Err(self.parameter("parameter", source, |path| {
+            let listed = parameters.iter().rposition(|p| p.path == path);
+            let also = || parameters.iter().rposition(|p| p.also.iter().any(|a| a == path));
+            let found = listed.map(|i| (i, None)).or_else(|| Some((also()?, Some("also"))));
+            found.unwrap_or((0, None))
+        }))
     }
 }

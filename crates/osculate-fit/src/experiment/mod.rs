@@ -5,6 +5,7 @@ mod check;
 mod doubts;
 mod error;
 mod file;
+mod refuse;
 mod series;
 
 pub use channel::{Axis, ChannelFile, ChannelKind, Sigma};
@@ -13,6 +14,7 @@ pub use error::ExperimentError;
 pub use file::{
     ExperimentFile, InitialStateFile, Loss, MultiStart, PartName, ProfileFile, StageFile, TrustFile,
 };
+pub(crate) use refuse::Refuse;
 
 use crate::contact_model::Entry;
 use crate::fit::{Algorithm, Designs, Plan, StagePlan};

@@ -6,7 +6,7 @@ use super::task::{Loaded, Task};
 use super::terms;
 use super::variables::{Moved, Turn, Variables};
 use crate::contact_model::{ContactModel, Entry};
-use crate::experiment::ExperimentError;
+use crate::experiment::{ExperimentError, Refuse};
 use crate::parameter::{FreeParameter, ParameterError, Scale, resolve};
 use crate::trust::MOST_GRIDS;
 use osculate_dynamics::file::{BuiltScene, SceneFile, Source, steps_between};
@@ -24,36 +24,13 @@ pub(super) struct Check<'a> {
     pub(super) source: Source,
 }
 
+impl Refuse for Check<'_> {
+    fn source(&self) -> &Source {
+        &self.source
+    }
+}
+
 impl Check<'_> {
-    pub(super) fn refuse<T>(
-        &self,
-        field: &str,
-        found: impl ToString,
-        allowed: impl Into<String>,
-    ) -> Result<T, ExperimentError> {
-        Err(ExperimentError::Value {
-            place: self.source.place(field),
-            found: found.to_string(),
-            allowed: allowed.into(),
-        })
-    }
-
-    pub(super) fn positive(&self, field: &str, found: f64) -> Result<(), ExperimentError> {
-        if found.is_finite() && found > 0.0 { Ok(()) } else { self.refuse(field, found, "> 0") }
-    }
-
-    fn count(
-        &self,
-        field: &str,
-        found: usize,
-        allowed: Range<usize>,
-    ) -> Result<(), ExperimentError> {
-        if allowed.contains(&found) {
-            return Ok(());
-        }
-        self.refuse(field, found, format!("{} to {}", allowed.start, allowed.end - 1))
-    }
-
     /// The steps that a table names, all of them where it names none.
     pub(super) fn steps(
         &self,
@@ -103,11 +80,11 @@ impl Check<'_> {
                 }
             }
         }
-        self.count("augmented.rounds", file.augmented.rounds, 1..101)?;
-        self.count("multistart.starts", file.multistart.starts, 1..10_001)?;
-        self.count("baselines.rollouts", file.baselines.rollouts, 1..10_000_001)?;
+        self.count("augmented.rounds", file.augmented.rounds, 1..=100)?;
+        self.count("multistart.starts", file.multistart.starts, 1..=10_000)?;
+        self.count("baselines.rollouts", file.baselines.rollouts, 1..=10_000_000)?;
         self.positive("baselines.sigma", file.baselines.sigma)?;
-        self.count("trust.grids", file.trust.grids, 1..MOST_GRIDS + 1)?;
+        self.count("trust.grids", file.trust.grids, 1..=MOST_GRIDS)?;
         if !(file.trust.change > 0.0 && file.trust.change <= 0.5) {
             return self.refuse("trust.change", file.trust.change, "> 0, at most 0.5");
         }
@@ -115,8 +92,8 @@ impl Check<'_> {
     }
 
     fn stage(&self, at: &str, stage: &StageFile) -> Result<(), ExperimentError> {
-        self.count(&format!("{at}.iterations"), stage.iterations, 1..1_000_001)?;
-        self.count(&format!("{at}.samples"), stage.samples, 2..100_001)?;
+        self.count(&format!("{at}.iterations"), stage.iterations, 1..=1_000_000)?;
+        self.count(&format!("{at}.samples"), stage.samples, 2..=100_000)?;
         for (field, x) in [
             ("k", stage.k),
             ("epsilon", stage.epsilon),
@@ -155,7 +132,7 @@ impl Check<'_> {
         let mut variables = Variables::default();
         if !self.file.variables.is_empty() {
             let indices = resolve(scene.entries, &self.file.variables)
-                .map_err(|source| self.parameter(source))?;
+                .map_err(|source| self.variable(source))?;
             for (i, (free, index)) in self.file.variables.iter().zip(indices).enumerate() {
                 if free.profile_only || free.step.is_some() {
                     let field = if free.profile_only { "profile_only" } else { "step" };
@@ -275,18 +252,9 @@ impl Check<'_> {
         ExperimentError::Parameter { place: self.source.place(&format!("{at}.{field}")), source }
     }
 
-    fn parameter(&self, source: ParameterError) -> ExperimentError {
-        let (path, field) = match &source {
-            ParameterError::Unknown { path, .. } | ParameterError::Twice { path } => (path, "path"),
-            ParameterError::Range { path, field, .. } => (path, *field),
-            ParameterError::Step { path, .. } => (path, "step"),
-            ParameterError::None => {
-                return ExperimentError::Parameter { place: self.source.place("variable"), source };
-            }
-        };
-        let index = self.file.variables.iter().rposition(|p| p.path == *path).unwrap_or(0);
-        let place = self.source.place(&format!("variable[{index}].{field}"));
-        ExperimentError::Parameter { place, source }
+    fn variable(&self, source: ParameterError) -> ExperimentError {
+        let listed = |path: &str| self.file.variables.iter().rposition(|p| p.path == path);
+        self.parameter("variable", source, |path| (listed(path).unwrap_or(0), None))
     }
 }
 

@@ -4,7 +4,7 @@ use super::file::{ConstraintFile, ConstraintKind};
 use super::measure::Measure;
 use super::rows::{Row, Term};
 use super::terms::{Terms, when};
-use crate::experiment::ExperimentError;
+use crate::experiment::{ExperimentError, Refuse};
 use nalgebra::Vector3;
 
 impl Terms<'_> {

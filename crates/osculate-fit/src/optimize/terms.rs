@@ -14,7 +14,7 @@ use super::file::{AxisName, ObjectiveFile, ObjectiveKind};
 use super::measure::{Measure, Point};
 use super::rows::{Row, Rows, Term};
 use super::variables::Variables;
-use crate::experiment::ExperimentError;
+use crate::experiment::{ExperimentError, Refuse};
 use nalgebra::Vector3;
 use osculate_dynamics::file::SceneOutcome;
 use osculate_math::so3;
