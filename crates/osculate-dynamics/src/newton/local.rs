@@ -51,7 +51,8 @@ pub(super) struct Group {
 
 /// The groups that have the residual, and the norm to solve them down to \[N\]; `None` where it is spread over too many bodies.
 ///
-/// * `squares`: `|r_b|²` of each six unknowns \[N²\], * `asked`: the norm that is good enough \[N\].
+/// * `squares`: `|r_b|²` of each six unknowns \[N²\].
+/// * `asked`: the norm that is good enough \[N\].
 pub(super) fn groups(
     part: &Part<'_, f64>,
     matrix: &BlockMatrix<f64>,

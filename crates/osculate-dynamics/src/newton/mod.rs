@@ -267,16 +267,15 @@ pub(crate) fn solve<E: Equations>(
             }
             return Ok(stats);
         }
-        // After every step of all, once.
-        relaxed = !relaxed;
-        if relaxed
+        // Once between two steps of all.
+        if !relaxed
             && at.norm > floor
             && let Some((of, iterations)) =
                 equations.relax(&mut work.now, &mut work.residual, settings, asked)
         {
             at = Evaluation { norm: equations.norm(&work.residual), of };
             stats.local_iterations += iterations;
-            before = f64::INFINITY;
+            (before, relaxed) = (f64::INFINITY, true);
             continue;
         }
         relaxed = false;
