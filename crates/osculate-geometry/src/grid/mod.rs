@@ -1,8 +1,7 @@
 //! Signed distances on a grid.
 //!
 //! ```text
-//! inside the grid   Φ = Σ c_ijk (1−x or x)(1−y or y)(1−z or z)      trilinear in each cell, 0 ≤ x, y, z ≤ 1
-//!                   or tricubic, from the 64 nodes around (see `tricubic`)
+//! inside the grid   Φ trilinear, of the 8 nodes of a cell (see `trilinear`), or tricubic, of the 64 around it (see `tricubic`)
 //! outside           Φ = Φ(clamped X) + ‖X − clamped X‖
 //! ```
 //!
@@ -14,13 +13,14 @@ mod cache;
 mod file;
 mod params;
 mod tricubic;
+mod trilinear;
 
 pub use file::{GridFileError, VERSION};
 pub use params::{GridExtent, GridParams, MOST_BYTES, MOST_CELLS, ResolutionMode};
 
 use crate::GeometryError;
 use crate::aabb::Aabb;
-use nalgebra::{Matrix3, Vector3};
+use nalgebra::Vector3;
 use osculate_math::{Scalar, norm};
 use std::ops::{Add, Mul, Sub};
 
@@ -291,100 +291,17 @@ impl GridSdf {
         (phi, gradient)
     }
 
-    /// `∇²Φ` (1/m) at a point (m) inside the grid where it is trilinear, with values (m) as in [`GridSdf::field_of`]; `None` elsewhere.
-    /// Along an axis a trilinear function has no curvature.
-    #[inline]
-    pub(crate) fn trilinear_hessian<T, V>(
-        &self,
-        value: impl Fn(usize) -> V,
-        point: &Vector3<T>,
-    ) -> Option<Matrix3<T>>
-    where
-        T: Scalar + Mul<V, Output = T> + Add<V, Output = T>,
-        V: Copy + Sub<Output = V>,
-    {
-        let at = [0, 1, 2].map(|i| self.locate(i, point[i]));
-        if self.interpolation != Interpolation::Trilinear || at.iter().any(|c| c.beyond.is_some()) {
-            return None;
-        }
-        let [_, ny, nz] = self.nodes();
-        let first = (at[0].cell * ny + at[1].cell) * nz + at[2].cell;
-        let corner = |i: usize, j: usize| {
-            let n = first + (i * ny + j) * nz;
-            [value(n), value(n + 1)]
-        };
-        let ([c000, c001], [c010, c011]) = (corner(0, 0), corner(0, 1));
-        let ([c100, c101], [c110, c111]) = (corner(1, 0), corner(1, 1));
-        let axy = (c110 - c010) - (c100 - c000);
-        let axz = (c101 - c001) - (c100 - c000);
-        let ayz = (c011 - c001) - (c010 - c000);
-        let axyz = ((c111 - c011) - (c101 - c001)) - axy;
-        let ([x, y, z], h) = (at.map(|c| c.local), &self.spacing);
-        let xy = (z * axyz + axy) / (h.x * h.y);
-        let xz = (y * axyz + axz) / (h.x * h.z);
-        let yz = (x * axyz + ayz) / (h.y * h.z);
-        let o = T::zero();
-        Some(Matrix3::new(o, xy, xz, xy, o, yz, xz, yz, o))
-    }
-
     /// Calls `f` with the nodes that matter at a point and the derivatives of value (–) and gradient (1/m) by the value of
     /// each: trilinear, the products of `x` or `1 − x`, and their slopes where the point is not beyond the grid.
     pub(crate) fn for_each_node<T: Scalar>(
         &self,
         point: &Vector3<T>,
-        mut f: impl FnMut(usize, T, Vector3<T>),
+        f: impl FnMut(usize, T, Vector3<T>),
     ) {
         let at = [0, 1, 2].map(|i| self.locate(i, point[i]));
-        if self.interpolation == Interpolation::Tricubic {
-            return self.tricubic_nodes(&at, f);
+        match self.interpolation {
+            Interpolation::Trilinear => self.trilinear_nodes(&at, f),
+            Interpolation::Tricubic => self.tricubic_nodes(&at, f),
         }
-        let [_, ny, nz] = self.nodes();
-        let upper = at.map(|c| c.local);
-        for corner in 0..8 {
-            let side = [corner >> 2 & 1, corner >> 1 & 1, corner & 1];
-            let weight = |i: usize| if side[i] == 1 { upper[i] } else { -upper[i] + 1.0 };
-            let [x, y, z] = [0, 1, 2].map(weight);
-            let slope = |i: usize, across: T| match at[i].beyond {
-                Some(_) => T::zero(),
-                None => across * ((2.0 * side[i] as f64 - 1.0) / self.spacing[i]),
-            };
-            let [i, j, k] = [0, 1, 2].map(|axis| at[axis].cell + side[axis]);
-            let slopes = Vector3::new(slope(0, y * z), slope(1, x * z), slope(2, x * y));
-            f((i * ny + j) * nz + k, x * y * z, slopes);
-        }
-    }
-
-    /// The interpolant as `a + aₓx + … + aₓᵧxy + … + aₓᵧ_z xyz`.
-    #[inline]
-    fn trilinear<T, V>(
-        &self,
-        value: impl Fn(usize) -> V,
-        at: &[Coordinate<T>; 3],
-    ) -> (T, Vector3<T>)
-    where
-        T: Scalar + Mul<V, Output = T> + Add<V, Output = T>,
-        V: Copy + Sub<Output = V>,
-    {
-        let [_, ny, nz] = self.nodes();
-        let first = (at[0].cell * ny + at[1].cell) * nz + at[2].cell;
-        let corner = |i: usize, j: usize| {
-            let n = first + (i * ny + j) * nz;
-            [value(n), value(n + 1)]
-        };
-        let ([c000, c001], [c010, c011]) = (corner(0, 0), corner(0, 1));
-        let ([c100, c101], [c110, c111]) = (corner(1, 0), corner(1, 1));
-        let (ax, ay, az) = (c100 - c000, c010 - c000, c001 - c000);
-        let (axy, axz) = ((c110 - c010) - ax, (c101 - c001) - ax);
-        let ayz = (c011 - c001) - ay;
-        let axyz = ((c111 - c011) - (c101 - c001)) - axy;
-        let [x, y, z] = at.map(|c| c.local);
-        let h = &self.spacing;
-        let yz = z * axyz + axy;
-        // ∂/∂x, ∂/∂y, ∂/∂z in cell units.
-        let gx = y * yz + z * axz + ax;
-        let gy = x * yz + z * ayz + ay;
-        let gz = y * (x * axyz + ayz) + x * axz + az;
-        let phi = x * gx + y * (z * ayz + ay) + z * az + c000;
-        (phi, Vector3::new(gx / h.x, gy / h.y, gz / h.z))
     }
 }
