@@ -42,11 +42,11 @@ impl Motions {
     }
 
     pub(crate) fn push(&mut self, k: &Kinematics) {
-        self.position.extend(k.position.iter());
+        self.position.extend_from_slice(k.position.as_slice());
         // C order: rows first.
-        self.rotation.extend(k.rotation.transpose().iter());
-        self.velocity.extend(k.velocity.iter());
-        self.angular_velocity.extend(k.angular_velocity.iter());
+        self.rotation.extend_from_slice(k.rotation.transpose().as_slice());
+        self.velocity.extend_from_slice(k.velocity.as_slice());
+        self.angular_velocity.extend_from_slice(k.angular_velocity.as_slice());
     }
 
     /// One array a field, of shape (states, bodies, 3) or (states, bodies, 3, 3).

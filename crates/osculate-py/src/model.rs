@@ -15,7 +15,8 @@ use osculate_dynamics::{ContactRecord, Energies, Kinematics, OnFailure, Scene, S
 use osculate_fit::contact_model::{ContactModel, Entry};
 use osculate_math::Jet;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 /// Directions of one pass of the tangent.
 const WIDTH: usize = 8;
@@ -85,8 +86,9 @@ impl<M: ContactModel> Of<M> {
 
     fn run(&self, flag: Arc<AtomicBool>) -> Result<Rolled<M>, Failure> {
         let mut trajectory = M::interrupted_by(M::Trajectory::default(), flag);
+        let begin = Instant::now();
         self.simulator.run_into(&self.parameters, &mut trajectory)?;
-        Ok(Rolled { of: self.clone(), trajectory })
+        Ok(Rolled { of: self.clone(), trajectory, seconds: begin.elapsed().as_secs_f64() })
     }
 }
 
@@ -94,6 +96,7 @@ impl<M: ContactModel> Of<M> {
 pub(crate) struct Rolled<M: ContactModel> {
     of: Of<M>,
     trajectory: M::Trajectory,
+    seconds: f64,
 }
 
 impl<M: ContactModel> Rolled<M> {
@@ -123,11 +126,19 @@ impl<M: ContactModel> Rolled<M> {
         Ok(M::adjoint(&self.linearise()?, asked)?)
     }
 
-    fn tangents(&self, directions: &[Vec<f64>]) -> Result<Vec<Motions>, Failure> {
+    /// Ends early with an error once the flag is true: there is one pass for every [`WIDTH`] directions.
+    fn tangents(
+        &self,
+        directions: &[Vec<f64>],
+        stop: &AtomicBool,
+    ) -> Result<Vec<Motions>, Failure> {
         // A linearisation of the impulse model costs a pass over the steps: made once.
         let (linear, steps) = (self.linearise()?, self.of.simulator.steps());
         let mut out = vec![Motions::default(); directions.len()];
         for (some, out) in directions.chunks(WIDTH).zip(out.chunks_mut(WIDTH)) {
+            if stop.load(Ordering::Relaxed) {
+                return Err(Failure::Gradient("interrupted".into()));
+            }
             let mut seeded = M::lift::<Jet<WIDTH>>(&self.of.parameters);
             seed(some, |i, x| M::add(&self.of.layout, &mut seeded, i, x));
             let path = M::path(&linear, &seeded)?;
@@ -260,6 +271,11 @@ impl RolledOut {
         either!(Self, self, rolled => rolled.motions())
     }
 
+    /// Wall time of the roll-out itself (s).
+    pub(crate) fn seconds(&self) -> f64 {
+        either!(Self, self, rolled => rolled.seconds)
+    }
+
     pub(crate) fn unconverged(&self) -> usize {
         match self {
             Self::Compliant(rolled) => rolled.trajectory.unconverged(),
@@ -287,8 +303,12 @@ impl RolledOut {
     }
 
     /// Derivatives of the motion along directions of the parameters, one of [`Motions`] each.
-    pub(crate) fn tangents(&self, directions: &[Vec<f64>]) -> Result<Vec<Motions>, Failure> {
-        either!(Self, self, rolled => rolled.tangents(directions))
+    pub(crate) fn tangents(
+        &self,
+        directions: &[Vec<f64>],
+        stop: &AtomicBool,
+    ) -> Result<Vec<Motions>, Failure> {
+        either!(Self, self, rolled => rolled.tangents(directions, stop))
     }
 
     /// Outcome, gradient, and the Hessian times a direction.

@@ -53,11 +53,14 @@ def test_ctrl_c_ends_a_fit_within_a_second(experiment):
     assert report is None or report["interrupted"]
 
 
-def test_ctrl_c_ends_a_roll_out(root):
+def long_slide(root, steps):
     text = (root / "docs/examples/sliding_block.toml").read_text()
     text = re.sub(r"(?m)^(steps|duration)\s*=.*$", "", text)
-    text = text.replace("[solver]", "[solver]\nsteps = 5000000", 1)
-    scene = osculate.Scene.parse(text)
+    return osculate.Scene.parse(text.replace("[solver]", f"[solver]\nsteps = {steps}", 1))
+
+
+def seconds_to_end(call):
+    """From Ctrl-C, pressed 0.3 s after the call, to its KeyboardInterrupt."""
     pressed = []
 
     def press():
@@ -67,10 +70,23 @@ def test_ctrl_c_ends_a_roll_out(root):
     timer = threading.Timer(0.3, press)
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        scene.simulate()
-    # Half a second on a quiet machine; the roll-out would take a minute.
-    assert time.monotonic() - pressed[0] < 5.0
+        call()
+    ended = time.monotonic()
     timer.join()
+    return ended - pressed[0]
+
+
+def test_ctrl_c_ends_a_roll_out(root):
+    """Half a second on a quiet machine; the roll-out would take a minute."""
+    assert seconds_to_end(long_slide(root, 5_000_000).simulate) < 5.0
+
+
+def test_ctrl_c_ends_a_jacobian_between_its_passes(root):
+    """There is a pass for every eight directions; all of these would take a minute."""
+    scene = long_slide(root, 20_000)
+    motion = scene.simulate()
+    paths = list(scene.paths) * 8
+    assert seconds_to_end(lambda: motion.jacobian(paths)) < 5.0
 
 
 def test_restitution_is_the_exact_relation():

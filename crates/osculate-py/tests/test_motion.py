@@ -11,7 +11,7 @@ def test_shapes_are_those_of_the_documentation(toss):
     n, b = len(toss.times), len(toss.bodies)
     assert motion.position.shape == motion.velocity.shape == motion.angular_velocity.shape == (n, b, 3)
     assert motion.rotation.shape == (n, b, 3, 3) and motion.quaternion.shape == (n, b, 4)
-    assert motion.unconverged == 0
+    assert motion.unconverged == 0 and motion.seconds > 0.0
     energies = motion.energies()
     assert all(energies[k].shape == (n,) for k in ("kinetic", "gravitational", "contact"))
 

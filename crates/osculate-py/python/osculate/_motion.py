@@ -80,6 +80,11 @@ class Motion:
         return _quaternions(self.rotation)
 
     @property
+    def seconds(self) -> float:
+        """Wall time of the roll-out itself [s], without what it costs to call it and to read its arrays."""
+        return self._core.seconds
+
+    @property
     def unconverged(self) -> int:
         """Stages (steps of the impulse model) that did not meet their tolerance."""
         return self._core.unconverged
