@@ -5,6 +5,8 @@
 //! σ² = Σ ‖reading − record‖² / (records · components)          after it, and the fit again, until no σ changes by a hundredth
 //! ```
 //!
+//! A record that a roll-out starts from is met exactly and says nothing of noise: it is not counted.
+//!
 //! Weights and parameters in turn: the fixed point is that of the likelihood of both. Median and 0.674 are those of the normal distribution.
 
 use crate::fit::{Fit, FitError, Plan, run_stage};
@@ -114,7 +116,9 @@ fn sigmas(problem: &Problem, shared: &[f64], own: &[Vec<f64>]) -> Result<Vec<f64
         .collect::<Result<Vec<_>, _>>()?;
     let one = |(c, channel): (usize, &Channel)| {
         let (mut square, mut count) = (0.0, 0);
-        for (_, off) in rolled.iter().flat_map(|r| &r.channels[c]) {
+        let met = LEAST * channel.sigma;
+        let told = |(_, off): &&(f64, Vector3<f64>)| off.norm() > met;
+        for (_, off) in rolled.iter().flat_map(|r| &r.channels[c]).filter(told) {
             square += off.norm_squared();
             count += channel.axes.len();
         }

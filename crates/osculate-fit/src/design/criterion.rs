@@ -24,6 +24,8 @@ pub struct Posterior {
     pub covariance: DMatrix<f64>,
     /// Which parameters are determined.
     pub determined: Vec<bool>,
+    /// Projector on the directions that are not, in coordinates scaled to a unit diagonal of the information.
+    pub undetermined: DMatrix<f64>,
 }
 
 impl Posterior {
@@ -40,18 +42,20 @@ impl Posterior {
         let largest = eigen.eigenvalues.max().max(f64::MIN_POSITIVE);
         let mut determined = seen;
         let mut covariance = DMatrix::zeros(n, n);
+        let mut undetermined = DMatrix::zeros(n, n);
         for (k, l) in eigen.eigenvalues.iter().enumerate() {
             let v = eigen.eigenvectors.column(k);
             if *l > SINGULAR * largest {
                 covariance += v * v.transpose() / *l;
             } else {
+                undetermined += v * v.transpose();
                 for (i, d) in determined.iter_mut().enumerate() {
                     *d &= v[i] * v[i] <= SHARE;
                 }
             }
         }
         let covariance = DMatrix::from_fn(n, n, |i, j| covariance[(i, j)] * scale[i] * scale[j]);
-        Self { covariance, determined }
+        Self { covariance, determined, undetermined }
     }
 
     /// Standard error of each coordinate, infinite where it is not determined.

@@ -1,23 +1,25 @@
 //! What the data can tell: standard errors, correlations, weak directions, profiles and verdicts.
 //!
 //! ```text
-//! H = JᵀJ (own parameters eliminated)      Fisher   s² H⁻¹,  s² = cost/(m − p)
+//! H = JᵀJ (own parameters eliminated)      Fisher   s² H⁻¹,  s² = cost/(m − p), m residuals that anything is told by
 //! robust  H⁻¹ (Σ_b s_b s_bᵀ) H⁻¹           s_b = J_bᵀ r_b: errors of one toss may be correlated in any way
 //! profile L_i(u) = min over the others of the loss with u_i = u
 //! ```
 //!
 //! All in the coordinates of the fit (`ln θ` on a log scale). A value is *excluded* where the profile's loss is
 //! significantly above that of the best point: by Δχ² where the noise is known, and otherwise by a paired test of the
-//! logarithms of the tosses' losses; tosses are independent, frames of one are not.
+//! logarithms of the tosses' losses; tosses are independent, frames of one are not. The best point has the lowest of the same
+//! losses, and where these are smooth in u the test then excludes later than a value is implausible: its intervals are of 95 % or more.
 mod bootstrap;
 mod partners;
 mod profile;
 mod verdict;
 
 pub use bootstrap::{Bootstrap, BootstrapPlan, bootstrap};
-pub use profile::{Profile, ProfilePlan, profile};
+pub use profile::{Profile, ProfilePlan, profile, settle};
 pub use verdict::Verdict;
 
+use crate::design::Posterior;
 use crate::least_squares::information;
 use crate::parameter::Scale;
 use crate::problem::{Problem, ProblemError};
@@ -32,11 +34,11 @@ const WEAK: f64 = 0.2;
 /// Uncertainty from the curvature at the best point.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Curvature {
-    /// Standard error of each coordinate from the Fisher matrix.
+    /// Standard error of each coordinate from the Fisher matrix; infinite where the data do not determine it.
     pub standard_errors: Vec<f64>,
     /// Standard error of each coordinate, robust against correlation within a toss.
     pub robust_standard_errors: Vec<f64>,
-    /// Correlation of the coordinates (Fisher).
+    /// Correlation of the coordinates (Fisher); 0 with what is not determined.
     pub correlation: Vec<Vec<f64>>,
     /// For each free parameter that the data would tell if others were known: paths of those others. Else empty.
     pub moves_with: Vec<Vec<String>>,
@@ -75,32 +77,31 @@ pub fn curvature(
     let used = n + own.iter().map(Vec::len).sum::<usize>();
     let degrees_of_freedom = info.residuals.saturating_sub(used).max(1);
     let residual_variance = info.cost / degrees_of_freedom as f64;
+    // What the data do not determine has an infinite error, and leaves the errors of the others alone.
+    let posterior = Posterior::of(&info.matrix);
+    let inverse = &posterior.covariance;
+    let covariance = inverse * residual_variance;
+    let robust = inverse * &info.outer * inverse;
+    let deviation = |m: &DMatrix<f64>| -> Vec<f64> {
+        let known = posterior.determined.iter().enumerate();
+        known.map(|(i, d)| if *d { m[(i, i)].max(0.0).sqrt() } else { f64::INFINITY }).collect()
+    };
+    let standard_errors = deviation(&covariance);
     let eigen = SymmetricEigen::new(info.matrix.clone());
-    // A direction without information has an infinite variance, not a made-up one.
     let largest = eigen.eigenvalues.amax();
-    let inverse_of = |l: f64| if l > 1e-14 * largest { 1.0 / l } else { f64::INFINITY };
-    let mut inverse = DMatrix::zeros(n, n);
-    for (k, l) in eigen.eigenvalues.iter().enumerate() {
-        let v = eigen.eigenvectors.column(k);
-        let w = inverse_of(*l).min(1e300);
-        inverse += v * v.transpose() * w;
-    }
-    let covariance = &inverse * residual_variance;
-    let robust = &inverse * &info.outer * &inverse;
-    let deviation = |m: &DMatrix<f64>| (0..n).map(|i| m[(i, i)].max(0.0).sqrt()).collect();
-    let standard_errors: Vec<f64> = deviation(&covariance);
     let correlation = (0..n)
         .map(|i| {
             (0..n)
                 .map(|j| {
                     let size = standard_errors[i] * standard_errors[j];
-                    if size > 0.0 { covariance[(i, j)] / size } else { f64::from(i == j) }
+                    let known = size > 0.0 && size.is_finite();
+                    if known { covariance[(i, j)] / size } else { f64::from(i == j) }
                 })
                 .collect()
         })
         .collect();
     let path = |j: &usize| problem.parameters()[*j].path.clone();
-    let moves_with = partners::partners(&info.matrix, &covariance, residual_variance);
+    let moves_with = partners::partners(&info.matrix, &posterior, residual_variance);
     Ok(Curvature {
         moves_with: moves_with.iter().map(|all| all.iter().map(path).collect()).collect(),
         weak_directions: weak_directions(problem, &eigen, residual_variance, largest),

@@ -2,6 +2,7 @@
 
 use super::verdict::{Verdict, verdict};
 use crate::least_squares::{self, Settings, block_costs};
+use crate::parameter::FreeParameter;
 use crate::problem::{Problem, ProblemError};
 use serde::Serialize;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// 95 % of a χ² of one degree of freedom.
 const CHI_SQUARE_95: f64 = 3.841;
 /// One-sided 95 % of a normal variable.
-const NORMAL_95: f64 = 1.645;
+const NORMAL_95: f64 = 1.6449;
 
 /// The loss along one parameter.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -24,6 +25,8 @@ pub struct Profile {
     pub losses: Vec<f64>,
     /// By how many allowances the loss is above the best: excluded above 1.
     pub excess: Vec<f64>,
+    /// Whether Δχ² decided, whose intervals are of 95 %; else a paired test over tosses, whose are of 95 % or more.
+    pub known_noise: bool,
     /// The best value.
     pub best: f64,
     /// What follows; absent where the profile was interrupted: it would read what was not reached as not excluded.
@@ -105,27 +108,54 @@ pub fn profile(
     }
     // Where others were not optimised to the end, the loss is too high and the value looks excluded.
     let finished = !interrupted.load(Ordering::Relaxed);
-    Ok(read(problem, (i, shared[i]), points, finished))
+    if plan.known_noise {
+        // Δχ² counts from the least of all, wherever the search met it.
+        let least = points.iter().map(|p| p.2).fold(0.0, f64::min);
+        points.iter_mut().for_each(|p| p.2 -= least);
+    }
+    let read = Read { i, best: shared[i], known_noise: plan.known_noise, finished };
+    Ok(read.profile(problem, points))
 }
 
-/// The profile of points `(u, loss, excess)` around the best coordinate of parameter `i`.
-fn read(
-    problem: &Problem,
-    (i, best): (usize, f64),
-    mut points: Vec<(f64, f64, f64)>,
+/// How points are read.
+struct Read {
+    i: usize,
+    best: f64,
+    known_noise: bool,
     finished: bool,
-) -> Profile {
-    let p = &problem.parameters()[i];
-    points.sort_by(|a, b| a.0.total_cmp(&b.0));
-    Profile {
-        path: p.path.clone(),
-        unit: problem.unit(i).to_owned(),
-        values: points.iter().map(|x| p.to_value(x.0)).collect(),
-        losses: points.iter().map(|x| x.1).collect(),
-        excess: points.iter().map(|x| x.2).collect(),
-        best: p.to_value(best),
-        verdict: finished.then(|| verdict(&points, best, p.scale).map(|u| p.to_value(u))),
+}
+
+impl Read {
+    /// The profile of points `(u, loss, excess)`.
+    fn profile(self, problem: &Problem, mut points: Vec<(f64, f64, f64)>) -> Profile {
+        let p = &problem.parameters()[self.i];
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let verdict = || verdict(&points, self.best, p.scale).map(|u| p.to_value(u));
+        Profile {
+            path: p.path.clone(),
+            unit: problem.unit(self.i).to_owned(),
+            values: points.iter().map(|x| p.to_value(x.0)).collect(),
+            losses: points.iter().map(|x| x.1).collect(),
+            excess: points.iter().map(|x| x.2).collect(),
+            known_noise: self.known_noise,
+            best: p.to_value(self.best),
+            verdict: self.finished.then(verdict),
+        }
     }
+}
+
+/// Moves a point to the minimum of the loss of these tosses, from that of others: Δχ² counts from there.
+///
+/// # Errors
+/// Where a roll-out at the point fails.
+pub fn settle(
+    problem: &Problem,
+    from: &mut (Vec<f64>, Vec<Vec<f64>>),
+    held: &[usize],
+    interrupted: &AtomicBool,
+) -> Result<(), ProblemError> {
+    let iterations = Settings::default().iterations;
+    minimise_others(problem, from, (held, iterations), interrupted)
 }
 
 fn optimise_others(
@@ -135,26 +165,28 @@ fn optimise_others(
     plan: &ProfilePlan,
     interrupted: &AtomicBool,
 ) -> Result<Vec<f64>, ProblemError> {
-    let bounds: Vec<[f64; 2]> = problem
-        .parameters()
-        .iter()
-        .enumerate()
-        .map(
-            |(j, p)| {
-                if j == i || held.contains(&j) { [from.0[j]; 2] } else { p.coordinate_bounds() }
-            },
-        )
-        .collect();
-    let settings = Settings {
-        iterations: plan.iterations,
-        cost_tolerance: 1e-5,
-        step_tolerance: 1e-5,
-        ..Settings::default()
+    let kept: Vec<usize> = held.iter().copied().chain([i]).collect();
+    minimise_others(problem, from, (&kept, plan.iterations), interrupted)?;
+    block_costs(problem, &from.0, &from.1)
+}
+
+/// Levenberg–Marquardt by all parameters but those that are kept.
+fn minimise_others(
+    problem: &Problem,
+    from: &mut (Vec<f64>, Vec<Vec<f64>>),
+    (kept, iterations): (&[usize], usize),
+    interrupted: &AtomicBool,
+) -> Result<(), ProblemError> {
+    let bound = |(j, p): (usize, &FreeParameter)| {
+        if kept.contains(&j) { [from.0[j]; 2] } else { p.coordinate_bounds() }
     };
+    let bounds: Vec<[f64; 2]> = problem.parameters().iter().enumerate().map(bound).collect();
+    let settings =
+        Settings { iterations, cost_tolerance: 1e-5, step_tolerance: 1e-5, ..Settings::default() };
     let solution =
         least_squares::minimise(problem, from.clone(), &bounds, &settings, interrupted, |_, _| {})?;
     *from = (solution.shared, solution.own);
-    block_costs(problem, &from.0, &from.1)
+    Ok(())
 }
 
 /// How many allowances losses are above the reference.
@@ -172,9 +204,25 @@ fn excess(losses: &[f64], reference: &[f64], known_noise: bool) -> f64 {
     let average = mean(&ratios);
     let variance = ratios.iter().map(|d| (d - average).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
     let error = (variance / n).sqrt();
-    // Student's quantile to second order; one toss alone excludes nothing.
-    let quantile = NORMAL_95 * (1.0 + 1.5 / (n - 1.0));
-    if error > 0.0 && n > 1.0 { average / (quantile * error) } else { 0.0 }
+    // One toss alone excludes nothing.
+    if error > 0.0 && n > 1.0 { average / (student_95(n - 1.0) * error) } else { 0.0 }
+}
+
+/// One-sided 95 % of Student's distribution with `ν ≥ 1` degrees of freedom: exact for 1 and 2, else Cornish and Fisher's
+/// series about the normal quantile, within 4e-4. Source: Abramowitz, Stegun, 26.7.5.
+fn student_95(nu: f64) -> f64 {
+    if nu < 1.5 {
+        return (0.45 * std::f64::consts::PI).tan();
+    }
+    if nu < 2.5 {
+        return 0.9 * (2.0 / (1.0 - 0.81_f64)).sqrt();
+    }
+    let z = NORMAL_95;
+    let odd = |c: &[f64]| z * c.iter().rev().fold(0.0, |sum, c| sum * z * z + c);
+    z + odd(&[1.0, 1.0]) / (4.0 * nu)
+        + odd(&[3.0, 16.0, 5.0]) / (96.0 * nu.powi(2))
+        + odd(&[-15.0, 17.0, 19.0, 3.0]) / (384.0 * nu.powi(3))
+        + odd(&[-945.0, -1920.0, 1482.0, 776.0, 79.0]) / (92160.0 * nu.powi(4))
 }
 
 fn mean(x: &[f64]) -> f64 {
@@ -184,6 +232,23 @@ fn mean(x: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn students_quantile_is_that_of_the_tables() {
+        let table = [
+            (1.0, 6.3138),
+            (2.0, 2.9200),
+            (3.0, 2.3534),
+            (5.0, 2.0150),
+            (10.0, 1.8125),
+            (30.0, 1.6973),
+            (1e9, 1.6449),
+        ];
+        for (nu, expected) in table {
+            let found = student_95(nu);
+            assert!((found - expected).abs() < 5e-4 * expected, "{nu}: {found}, {expected}");
+        }
+    }
 
     #[test]
     fn paired_test_needs_a_difference_above_its_scatter() {

@@ -43,6 +43,6 @@ pub struct Information {
     pub outer: DMatrix<f64>,
     /// Sum of squares.
     pub cost: f64,
-    /// How many residuals there are.
+    /// How many residuals there are; a pose that a roll-out starts from is none.
     pub residuals: usize,
 }

@@ -1,8 +1,11 @@
 //! Normal equations of a point, with the own parameters of each block eliminated.
 
-use super::BlockProblem;
+use super::{BlockProblem, BlockResiduals};
 use nalgebra::{DMatrix, DVector};
 use rayon::prelude::*;
+
+/// A residual up to this is met to rounding.
+const MET: f64 = 1e-12;
 
 /// Normal equations of a point with the own parameters kept apart.
 pub(super) struct Normal {
@@ -21,7 +24,15 @@ pub(super) struct OwnNormal {
     pub(super) gradient: DVector<f64>,
     /// `Jᵀr` of the shared parameters, of this block alone.
     pub(super) score: DVector<f64>,
+    /// Residuals that anything is told by, see [`tells`].
     pub(super) residuals: usize,
+}
+
+/// Whether a residual is a measurement of anything: the pose a roll-out starts from is met exactly, whatever the parameters,
+/// and must not count as if it were well fitted.
+fn tells(block: &BlockResiduals, i: usize) -> bool {
+    let moves = |j: &DMatrix<f64>| j.ncols() > 0 && j.row(i).amax() > 0.0;
+    block.residuals[i].abs() > MET || moves(&block.shared) || moves(&block.own)
 }
 
 pub(super) fn linearise<P: BlockProblem>(
@@ -39,7 +50,7 @@ pub(super) fn linearise<P: BlockProblem>(
                 coupling: jg.tr_mul(jl),
                 gradient: jl.tr_mul(&r.residuals),
                 score: jg.tr_mul(&r.residuals),
-                residuals: r.residuals.len(),
+                residuals: (0..r.residuals.len()).filter(|&i| tells(&r, i)).count(),
             };
             let mut h = jg.tr_mul(jg);
             if let Some(curvature) = problem.curvature(b, shared, &own_values[b])? {

@@ -86,12 +86,7 @@ pub(super) fn estimates(
                 fisher_interval: error
                     .map(|e| [u - TWO_SIDED_95 * e, u + TWO_SIDED_95 * e].map(|x| p.to_value(x))),
                 bootstrap_interval: None,
-                statement: statement(
-                    (&p.path, unit),
-                    value,
-                    verdict.as_ref(),
-                    (cut_short, &moves_with),
-                ),
+                statement: statement((&p.path, unit), value, profile, (cut_short, &moves_with)),
                 moves_with,
                 verdict,
                 trust: None,
@@ -117,7 +112,7 @@ fn profiled(q: &Profile, cut_short: bool) -> Estimate {
         bootstrap_interval: None,
         statement: format!(
             "{} (kept at {} in the fit)",
-            statement((&q.path, &q.unit), q.best, q.verdict.as_ref(), (cut_short, &[])),
+            statement((&q.path, &q.unit), q.best, Some(q), (cut_short, &[])),
             number(q.best)
         ),
         verdict: q.verdict,
@@ -130,9 +125,14 @@ fn profiled(q: &Profile, cut_short: bool) -> Estimate {
 fn statement(
     (path, unit): (&str, &str),
     value: f64,
-    verdict: Option<&Verdict>,
+    profile: Option<&Profile>,
     (cut_short, moves_with): (bool, &[String]),
 ) -> String {
+    let verdict = profile.and_then(|q| q.verdict.as_ref());
+    let confidence = match profile {
+        Some(Profile { known_noise: false, .. }) => "95 % or more",
+        _ => "95 %",
+    };
     let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
     let partners = moves_with.join(" and ");
     let with = if partners.is_empty() { String::new() } else { format!("; moves with {partners}") };
@@ -144,7 +144,7 @@ fn statement(
         ),
         None => format!("{path} = {}{unit}", number(value)),
         Some(Verdict::Point { lower, upper }) => format!(
-            "{path} = {}{unit}, 95 % interval {} to {}",
+            "{path} = {}{unit}, interval ({confidence}) {} to {}",
             number(value),
             number(*lower),
             number(*upper)
@@ -179,7 +179,17 @@ mod tests {
     fn a_statement_names_the_parameters_it_moves_with() {
         let partners = ["cube.k".to_owned(), "cube.c_n".to_owned()];
         let say = |verdict: Option<Verdict>, with: &[String]| {
-            statement(("cube.mu", ""), 0.2, verdict.as_ref(), (false, with))
+            let profile = Profile {
+                path: "cube.mu".into(),
+                unit: String::new(),
+                values: Vec::new(),
+                losses: Vec::new(),
+                excess: Vec::new(),
+                known_noise: false,
+                best: 0.2,
+                verdict,
+            };
+            statement(("cube.mu", ""), 0.2, Some(&profile), (false, with))
         };
         let moves = "cube.mu: not identifiable: moves with cube.k and cube.c_n";
         assert_eq!(say(Some(Verdict::Undetermined), &partners), moves);
@@ -189,6 +199,7 @@ mod tests {
         assert_eq!(bound, "cube.mu: bound only, above 0.1000; moves with cube.k");
         // A profile that closes on both sides has the last word.
         let point = Some(Verdict::Point { lower: 0.19, upper: 0.21 });
-        assert!(!say(point, &partners).contains("moves"));
+        let point = say(point, &partners);
+        assert_eq!(point, "cube.mu = 0.2000, interval (95 % or more) 0.1900 to 0.2100");
     }
 }

@@ -1,20 +1,20 @@
 //! The result of a fit: one JSON document and one page of text.
 
 mod estimate;
+mod profiles;
 mod summary;
 
 pub use estimate::Estimate;
 pub use summary::number;
 
 use estimate::estimates;
+use profiles::profiles;
 
 use crate::experiment::{Experiment, ExperimentError};
 use crate::fit::{Fit, FitError, Plan, Progress, StartResult, fit};
-use crate::identify::{Bootstrap, Curvature, Profile, bootstrap, curvature, profile};
+use crate::identify::{Bootstrap, Curvature, Profile, bootstrap, curvature};
 use crate::parameter::FreeParameter;
-use crate::problem::{
-    Channel, Horizon, Model, ModelSettings, Problem, ProblemError, Quantity, Toss,
-};
+use crate::problem::{Channel, Model, ModelSettings, Problem, ProblemError, Quantity, Toss};
 use crate::recording::{ChannelErrors, Evaluation, RecordingError, TossErrors};
 use crate::trust;
 use rayon::prelude::*;
@@ -81,6 +81,9 @@ pub enum ReportError {
     /// Errors could not be computed.
     #[error(transparent)]
     Recording(#[from] RecordingError),
+    /// The flag turned true.
+    #[error("interrupted")]
+    Interrupted,
 }
 
 /// Fits and reports.
@@ -208,9 +211,26 @@ pub fn evaluate(
     own: &[Vec<f64>],
     half_side: f64,
 ) -> Result<(Option<Evaluation>, usize), ReportError> {
+    evaluate_until(problem, shared, own, half_side, &AtomicBool::new(false))
+}
+
+/// As [`evaluate`]; ends with an error once the flag is true, between two tosses.
+///
+/// # Errors
+/// As [`evaluate`], and where it was interrupted.
+pub fn evaluate_until(
+    problem: &Problem,
+    shared: &[f64],
+    own: &[Vec<f64>],
+    half_side: f64,
+    interrupted: &AtomicBool,
+) -> Result<(Option<Evaluation>, usize), ReportError> {
     let rolled: Vec<Result<_, ReportError>> = (0..own.len())
         .into_par_iter()
         .map(|b| {
+            if interrupted.load(Ordering::Relaxed) {
+                return Err(ReportError::Interrupted);
+            }
             let r = problem.roll_out(b, shared, &own[b])?;
             let errors = TossErrors::compare(r.id, &r.measured, &r.simulated, half_side)?;
             let means: Vec<Option<f64>> = r.channels.iter().map(|c| mean_distance(c)).collect();
@@ -267,70 +287,4 @@ fn fitted_channels(problem: &Problem) -> Vec<FittedChannel> {
         estimated: c.estimated,
     };
     problem.channels().iter().zip(problem.channel_units()).map(of).collect()
-}
-
-/// Profiles of every free parameter and of those that are only profiled, on a subset of the tosses.
-fn profiles(
-    experiment: &Experiment,
-    plan: &Plan,
-    (fitted, curved): (&Fit, Option<&Curvature>),
-    interrupted: &AtomicBool,
-) -> Result<Vec<Profile>, ReportError> {
-    let most = experiment.file.profile.tosses.max(2);
-    let n = plan.tosses.len();
-    let chosen: Vec<usize> =
-        if n <= most { (0..n).collect() } else { (0..most).map(|k| k * n / most).collect() };
-    let tosses = chosen.iter().map(|&i| plan.tosses[i].clone()).collect();
-    let all: Vec<FreeParameter> = plan
-        .parameters
-        .iter()
-        .map(|p| FreeParameter { profile_only: false, ..p.clone() })
-        .collect();
-    let problem =
-        Problem::new(plan.model.clone(), tosses, &all, plan.weights, Horizon::Full, plan.initial)?
-            .with_nuisances(&plan.nuisances)?;
-    let best = fitted.best();
-    let mut free = best.coordinates.iter();
-    let mut shared = Vec::new();
-    for p in &plan.parameters {
-        let value = match (p.profile_only, free.as_slice().first()) {
-            (false, Some(&u)) => {
-                free.next();
-                u
-            }
-            _ => p.to_coordinate(problem.scene_value(&p.path).unwrap_or(f64::NAN)),
-        };
-        shared.push(value);
-    }
-    let own: Vec<Vec<f64>> = chosen
-        .iter()
-        .zip(problem.own_start())
-        .map(|(&i, zero)| {
-            let own = &best.own[i];
-            if own.len() == zero.len() { own.clone() } else { zero }
-        })
-        .collect();
-    let only: Vec<usize> =
-        (0..plan.parameters.len()).filter(|&i| plan.parameters[i].profile_only).collect();
-    // A first distance: the robust standard error, or a tenth where there is none.
-    let mut errors = curved.iter().flat_map(|c| c.robust_standard_errors.iter());
-    let scales: Vec<f64> = plan
-        .parameters
-        .iter()
-        .map(|p| if p.profile_only { None } else { errors.next() })
-        .map(|e| e.copied().filter(|e| e.is_finite() && *e > 0.0).unwrap_or(0.1))
-        .collect();
-    let made: Vec<_> = (0..all.len())
-        .into_par_iter()
-        .map(|i| {
-            profile(
-                &problem,
-                (&shared, &own),
-                (i, &only, scales[i]),
-                &experiment.profile_plan(),
-                interrupted,
-            )
-        })
-        .collect();
-    made.into_iter().map(|p| p.map_err(ReportError::from)).collect()
 }
