@@ -14,8 +14,8 @@ pub enum ImpulseError {
         /// What is allowed.
         allowed: &'static str,
     },
-    /// The block of a contact is not positive semidefinite.
-    #[error("contact block is not positive semidefinite: eigenvalues {smallest:e} and {largest:e}")]
+    /// The block of a contact is singular or not positive, beyond what its law takes.
+    #[error("contact block is singular or indefinite: eigenvalues {smallest:e} and {largest:e}")]
     Indefinite {
         /// Smallest eigenvalue.
         smallest: f64,

@@ -1,7 +1,7 @@
 //! Residuals of simulated against measured tosses, with exact Jacobians.
 //!
 //! ```text
-//! r = ( √(w_p/n) (p_sim − p) , √(w_R/n) log(R_simᵀ… R) )   each observed frame of a toss of n observed frames
+//! r = ( √(w_p/n) (p_sim − p) , √(w_R/n) log(R_sim Rᵀ) )      each observed frame of a toss of n observed frames
 //! r = (reading − record)/σ                                  each record of each channel, where the model has channels
 //! ```
 //!
