@@ -184,8 +184,33 @@ impl FreeParameter {
                 });
             }
         }
-        Ok(())
+        let [low, high] = self.range;
+        match meaningful(&self.path) {
+            Some((ok, allowed)) if !(ok(low) && ok(high)) => Err(ParameterError::Range {
+                path: self.path.clone(),
+                field: "range",
+                low,
+                high,
+                allowed,
+            }),
+            _ => Ok(()),
+        }
     }
+}
+
+/// Whether a number means anything.
+type Meaningful = fn(f64) -> bool;
+
+/// Which numbers a parameter can be, by the last part of its path; none where every number means something, or only together
+/// with others (a tensor of inertia).
+fn meaningful(path: &str) -> Option<(Meaningful, &'static str)> {
+    let found: (Meaningful, _) = match path.rsplit('.').next().unwrap_or(path) {
+        "k" | "v_f" | "mass" | "radius" | "scale" => (|x| x > 0.0, "low < high, both > 0"),
+        "epsilon" | "mu" | "c_t" | "c_n" => (|x| x >= 0.0, "low < high, both >= 0"),
+        "m" => (|x| (-1.0..=1.0).contains(&x), "low < high, both in [-1, 1]"),
+        _ => return None,
+    };
+    Some(found)
 }
 
 /// Indices among the numbers of a scene of a list of parameters, each checked.
@@ -283,6 +308,25 @@ mod tests {
             let x = p.to_value(u);
             assert!((0.05..=2.0).contains(&x));
         }
+    }
+
+    /// A search ended at a negative mass and called it the best.
+    #[test]
+    fn ranges_hold_what_a_scene_refuses_and_no_more() {
+        let names = osculate_contact::params::ACTOR_SYMBOLS;
+        for (i, name) in names.iter().enumerate() {
+            for x in [-1.5, -0.5, -1e-9, 0.0, 1e-9, 0.5, 1.5] {
+                let mut values = osculate_contact::ContactParams::default().to_array();
+                values[i] = x;
+                let scene = osculate_contact::ContactParams::from_array(values, true).validate();
+                let found = meaningful(&format!("cube.{name}")).is_none_or(|(ok, _)| ok(x));
+                assert_eq!(found, scene.is_ok(), "{name} = {x}");
+            }
+        }
+        let mut mass = parameter(Scale::Linear);
+        (mass.path, mass.range) = ("cube.mass".into(), [-3.0, -1.0]);
+        let error = mass.validate().unwrap_err().to_string();
+        assert!(error.contains("cube.mass") && error.contains("> 0"), "{error}");
     }
 
     #[test]
