@@ -514,6 +514,9 @@ fn degrees_millimetres_and_starts_inside_the_ground_are_doubted() {
     let experiment = read("channels_doubts", EXPERIMENT);
     let tosses = exact(&experiment);
     assert_eq!(experiment.doubts(&tosses, 0.03), []);
+    // Thirty for 30 mm: errors were told as 0.00 % of a width of 60 m.
+    let wide = experiment.doubts(&tosses, 30.0);
+    assert!(matches!(wide[..], [Doubt::Size { .. }]), "{wide:?}");
     let c = |name: &str| experiment.model.channels.iter().position(|c| c.name == name).unwrap();
     let scaled = |name: &str, factor: f64| {
         let mut tosses = tosses.clone();

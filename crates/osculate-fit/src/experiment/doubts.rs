@@ -5,8 +5,10 @@ use crate::problem::{Quantity, Sample, Toss, start_poses};
 use serde::Serialize;
 use std::fmt;
 
-/// A body that travels so many times its own size in one recording has positions in millimetres.
-const TRAVEL: f64 = 300.0;
+/// A body that travels so many times its own size in one recording has positions in a smaller unit.
+const TRAVEL: f64 = 100.0;
+/// Half widths of the recordings and of the scene's body that differ by more than this factor are in different units.
+const SIZES: f64 = 3.0;
 /// Largest angle (rad) of a joint that looks like radians: two turns.
 const ANGLE: f64 = 4.0 * std::f64::consts::PI;
 /// Largest angular speed (rad/s) that looks like radians.
@@ -19,6 +21,8 @@ const DEPTH: f64 = 0.02;
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "each field is explained by the message it appears in")]
 pub enum Doubt {
+    /// A half width that is not that of the scene's body.
+    Size { body: String, half_side: f64, reach: f64 },
     /// Positions that look like millimetres.
     Millimetres { toss: u32, what: String, travel: f64, size: f64 },
     /// Angles that look like degrees.
@@ -34,9 +38,13 @@ pub enum Doubt {
 impl fmt::Display for Doubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Size { body, half_side, reach } => write!(
+                f,
+                "half_side_m of the recordings is {half_side} m, the samples of '{body}' reach {reach:.3} m along an axis: another unit? Errors are told in parts of the width"
+            ),
             Self::Millimetres { toss, what, travel, size } => write!(
                 f,
-                "{what} of toss {toss} travels {travel:.0} m, {:.0} times the size of the body ({size:.3} m): millimetres in place of metres?",
+                "{what} of toss {toss} travels {travel:.0} m, {:.0} times the size of the body ({size:.3} m): centimetres or millimetres in place of metres?",
                 travel / size
             ),
             Self::Degrees { toss, channel, largest } => write!(
@@ -68,7 +76,14 @@ impl Experiment {
     /// * `size`: half the width of the body (m).
     pub fn doubts(&self, tosses: &[Toss], size: f64) -> Vec<Doubt> {
         let mut doubts = Vec::new();
-        doubts.extend(self.lengths(tosses, size));
+        let reach = self.reach();
+        let differs = |reach: &f64| !(1.0 / SIZES..=SIZES).contains(&(size / reach));
+        doubts.extend(reach.filter(differs).map(|reach| Doubt::Size {
+            body: self.file.body.clone(),
+            half_side: size,
+            reach,
+        }));
+        doubts.extend(self.lengths(tosses, reach.map_or(size, |reach| reach.min(size))));
         for c in 0..self.model.channels.len() {
             doubts.extend(self.angles(tosses, c));
             doubts.extend(self.rate(tosses, c));
@@ -80,6 +95,13 @@ impl Experiment {
         }
         doubts.extend(self.penetration(tosses, size));
         doubts
+    }
+
+    /// How far the samples of the tracked body reach from its origin along an axis (m).
+    fn reach(&self) -> Option<f64> {
+        let samples = self.model.scene.bodies[self.model.body].samples.as_ref()?;
+        let all = samples.points().iter().map(|x| x.amax());
+        all.reduce(f64::max).filter(|reach| *reach > 0.0)
     }
 
     fn lengths(&self, tosses: &[Toss], size: f64) -> Option<Doubt> {
