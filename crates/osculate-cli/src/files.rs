@@ -13,11 +13,25 @@ pub fn read(path: &Path) -> Result<Vec<u8>, CliError> {
     fs::read(path).map_err(|e| CliError::io("read", path, e))
 }
 
-/// Writes a file so that readers see the old or the new content, never a part: temporary sibling, then rename.
+/// Writes a file so that readers see the old or the new content, never a part: temporary sibling, then rename. A link is followed;
+/// a device or a pipe is written into.
 ///
 /// # Errors
 /// With the path.
 pub fn write(path: &Path, content: &[u8]) -> Result<(), CliError> {
+    // A link to nothing yet cannot be followed: then it is what is replaced.
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    match fs::metadata(&target) {
+        Ok(found) if !found.is_file() && !found.is_dir() => File::options()
+            .write(true)
+            .open(&target)
+            .and_then(|mut file| file.write_all(content))
+            .map_err(|e| CliError::io("write", path, e)),
+        _ => replace(&target, content),
+    }
+}
+
+fn replace(path: &Path, content: &[u8]) -> Result<(), CliError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let temporary = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
     let written = File::create(&temporary)
@@ -86,6 +100,24 @@ pub fn list(path: &Path) -> Result<Vec<std::path::PathBuf>, CliError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A link was replaced by the file, its target stayed as it was; `/dev/full` became a file.
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_and_devices_are_not_replaced() {
+        use std::os::unix::fs::{FileTypeExt, symlink};
+        let folder = std::env::temp_dir().join(format!("osculate-link-{}", std::process::id()));
+        create_folder(&folder).unwrap();
+        let (link, target) = (folder.join("link"), folder.join("target"));
+        fs::write(&target, "old").unwrap();
+        symlink(&target, &link).unwrap();
+        write(&link, b"new").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(read(&target).unwrap(), b"new");
+        write(Path::new("/dev/null"), b"nothing").unwrap();
+        assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+        fs::remove_dir_all(&folder).unwrap();
+    }
 
     /// The report of a long fit was lost where a folder stood in its place.
     #[test]

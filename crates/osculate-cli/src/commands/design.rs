@@ -18,8 +18,8 @@ pub struct Args {
     #[arg(long)]
     pub out: Option<PathBuf>,
     /// Threads; the result does not depend on it (default: all cores)
-    #[arg(long)]
-    pub threads: Option<usize>,
+    #[arg(long, value_parser = super::thread_count())]
+    pub threads: Option<u64>,
     /// Skip the figures
     #[arg(long)]
     pub no_figures: bool,
@@ -46,10 +46,7 @@ pub fn run(args: &Args, console: &Console) -> Result<Report, CliError> {
         files::check_free(out, &["report.json", "summary.txt", "candidates.csv"])?;
     }
     let interrupted = interrupt::flag();
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(args.threads.unwrap_or(0))
-        .build()
-        .map_err(|e| CliError::io("start threads for", &args.design, std::io::Error::other(e)))?;
+    let pool = super::pool(args.threads, &args.design)?;
     let bar = console.progress(design.candidates.len(), "candidates");
     bar.enable_steady_tick(std::time::Duration::from_millis(200));
     let found = pool.install(|| design::search(&design, &interrupted, &|| bar.inc(1)));

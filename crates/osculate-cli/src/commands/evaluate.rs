@@ -56,12 +56,12 @@ pub enum PartArg {
 
 const EXAMPLES: &str = "\
 Examples:
-  osculate evaluate experiments/cube_toss/experiment.toml --params results/report.json
+  osculate evaluate experiments/cube_toss/experiment.toml --params experiments/cube_toss/results/report.json
   osculate evaluate experiments/cube_toss/experiment.toml --set pair.cube.ground.mu=0.3 --baselines
-  osculate evaluate experiments/cube_toss/experiment.toml --params results/report.json \\
+  osculate evaluate experiments/cube_toss/experiment.toml --params experiments/cube_toss/results/report.json \\
       --data data/cube_tosses --part valid --json
 
-  osculate evaluate experiments/cube_toss_nuisance/experiment.toml --params results/report.json \\
+  osculate evaluate experiments/cube_toss_nuisance/experiment.toml --params experiments/cube_toss_nuisance/results/report.json \\
       --data data/cube_tosses --part valid --initial-states
 
 Roll-outs start at the recorded starts and are not refitted; with --initial-states a second row of errors has initial

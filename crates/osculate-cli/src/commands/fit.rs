@@ -26,8 +26,8 @@ pub struct Args {
     #[arg(long)]
     pub out: Option<PathBuf>,
     /// Threads; the result does not depend on it (default: all cores)
-    #[arg(long)]
-    pub threads: Option<usize>,
+    #[arg(long, value_parser = super::thread_count())]
+    pub threads: Option<u64>,
     /// Skip the figures
     #[arg(long)]
     pub no_figures: bool,
@@ -63,10 +63,7 @@ pub fn run(args: &Args, console: &Console) -> Result<Report, CliError> {
     files::check_free(&out, &["report.json", "summary.txt"])?;
     let compared = compared(args, &experiment, &tosses, half_side)?;
     let interrupted = interrupt::flag();
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(args.threads.unwrap_or(0))
-        .build()
-        .map_err(|e| CliError::io("start threads for", &out, std::io::Error::other(e)))?;
+    let pool = super::pool(args.threads, &out)?;
     let bar = Bar::new(console, &experiment);
     let (report, fitted) = pool.install(|| {
         report::run(&experiment, tosses, half_side, &interrupted, &|p| bar.show(p), &|phase| {

@@ -71,7 +71,8 @@ Examples:
   osculate gradcheck docs/examples/cube_toss.toml --json
   osculate gradcheck docs/examples/sliding_block.toml --near-distance 1e-5
   osculate gradcheck docs/examples/bouncing_point.toml --trust --sigma 0.01
-  osculate gradcheck docs/examples/bouncing_point.toml --trust --parameter point.k --grids 9 --out /tmp/figure";
+  osculate gradcheck docs/examples/bouncing_point.toml --trust --parameter point.k \\
+      --grids 9 --out figures";
 
 /// Tolerance of solves: differences of roll-outs see what they leave.
 const SOLVE_TOLERANCE: f64 = 1e-13;

@@ -18,6 +18,25 @@ pub mod verify;
 
 use crate::{CliError, Console, Report};
 use clap::Subcommand;
+use std::path::Path;
+
+/// More than any machine has; so many that cannot be started must be refused before.
+const MOST_THREADS: u64 = 1024;
+
+/// Reads a number of threads.
+fn thread_count() -> clap::builder::RangedU64ValueParser<u64> {
+    clap::value_parser!(u64).range(1..=MOST_THREADS)
+}
+
+/// A pool of the threads asked for; all cores by default.
+///
+/// * `purpose`: the file or folder they work for.
+fn pool(threads: Option<u64>, purpose: &Path) -> Result<rayon::ThreadPool, CliError> {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads.unwrap_or(0) as usize)
+        .build()
+        .map_err(|e| CliError::io("start threads for", purpose, std::io::Error::other(e)))
+}
 
 /// A subcommand.
 #[derive(Debug, Subcommand)]

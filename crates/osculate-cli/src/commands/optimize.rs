@@ -24,8 +24,8 @@ pub struct Args {
     #[arg(long)]
     pub out: Option<PathBuf>,
     /// Threads; the result does not depend on it (default: all cores)
-    #[arg(long)]
-    pub threads: Option<usize>,
+    #[arg(long, value_parser = super::thread_count())]
+    pub threads: Option<u64>,
     /// Run the same starts with CMA-ES and with differences, and compare what they spend
     #[arg(long)]
     pub baselines: bool,
@@ -75,10 +75,7 @@ fn run_under<M: ContactModel>(
     files::create_folder(&out)?;
     files::check_free(&out, &["report.json", "summary.txt", "checkpoint.json"])?;
     let interrupted = interrupt::flag();
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(args.threads.unwrap_or(0))
-        .build()
-        .map_err(|e| CliError::io("start threads for", &out, std::io::Error::other(e)))?;
+    let pool = super::pool(args.threads, &out)?;
     let bar = Bar::new(console, file);
     let saver = Saver { path: out.join("checkpoint.json"), last: Mutex::new(Instant::now()) };
     let watch = Watch {
