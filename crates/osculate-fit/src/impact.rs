@@ -18,6 +18,7 @@ use osculate_geometry::collider::Collider;
 use osculate_geometry::mass::MassProperties;
 use osculate_geometry::quadrature::SurfaceSamples;
 use rayon::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whole steps of free flight before contact: as many as the longest memory of a method.
 const FLIGHT: f64 = 3.0;
@@ -53,6 +54,9 @@ pub enum ImpactError {
     /// A step failed.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// The flag turned true.
+    #[error("interrupted")]
+    Interrupted,
     /// The body did not leave.
     #[error("the body has not left the plane after {steps} steps of {dt:e} s")]
     Stuck {
@@ -159,12 +163,28 @@ impl Impact {
     /// # Errors
     /// As [`Impact::restitution`], and where `phases` is 0.
     pub fn band(&self, dt: f64, phases: usize) -> Result<Band, ImpactError> {
+        self.band_until(dt, phases, &AtomicBool::new(false))
+    }
+
+    /// As [`Impact::band`]; ends with an error once the flag is true, between two phases.
+    ///
+    /// # Errors
+    /// As [`Impact::band`], and where it was interrupted.
+    pub fn band_until(
+        &self,
+        dt: f64,
+        phases: usize,
+        interrupted: &AtomicBool,
+    ) -> Result<Band, ImpactError> {
         if phases == 0 {
             return Err(ImpactError::Quantity { field: "phases", found: 0.0, allowed: ">= 1" });
         }
         let all = (0..phases)
             .into_par_iter()
-            .map(|i| self.restitution(dt, i as f64 / phases as f64))
+            .map(|i| match interrupted.load(Ordering::Relaxed) {
+                true => Err(ImpactError::Interrupted),
+                false => self.restitution(dt, i as f64 / phases as f64),
+            })
             .collect::<Result<Vec<f64>, _>>()?;
         let low = all.iter().copied().fold(f64::INFINITY, f64::min);
         let high = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -10,7 +10,6 @@ use osculate_fit::experiment::{Experiment, PartName};
 use osculate_fit::impact::Impact;
 use osculate_fit::problem::{Problem, Toss};
 use osculate_fit::recording::Dataset;
-use osculate_fit::report;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -18,12 +17,28 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+/// More than any machine has; so many that cannot be started must be refused before.
+const MOST_THREADS: usize = 1024;
+
 /// A pool of the threads asked for; all cores by default.
 pub(crate) fn threads(count: Option<usize>) -> PyResult<rayon::ThreadPool> {
+    let allowed = 1..=MOST_THREADS;
+    if let Some(found) = count.filter(|n| !allowed.contains(n)) {
+        let text = format!("threads is {found}, allowed: 1 to {MOST_THREADS}");
+        return Err(PyValueError::new_err(text));
+    }
     rayon::ThreadPoolBuilder::new()
         .num_threads(count.unwrap_or(0))
         .build()
         .map_err(|e| PyValueError::new_err(format!("threads: {e}")))
+}
+
+/// How many starts: none is no search.
+pub(crate) fn starts(count: usize) -> PyResult<usize> {
+    match count {
+        0 => Err(PyValueError::new_err("starts is 0, allowed: 1 and more")),
+        n => Ok(n),
+    }
 }
 
 pub(crate) fn text(value: &impl Serialize) -> Result<String, Failure> {
@@ -65,6 +80,7 @@ pub(crate) fn fit(
     profiles: bool,
 ) -> PyResult<String> {
     let pool = self::threads(threads)?;
+    let starts = starts.map(self::starts).transpose()?;
     let done = interrupt::run(py, |flag| {
         let (mut experiment, all, half_side) = open(&experiment, data.as_deref())?;
         let chosen = match tosses {
@@ -72,14 +88,15 @@ pub(crate) fn fit(
             Some(ids) => chosen(&all, &ids)?,
         };
         if let Some(starts) = starts {
-            experiment.file.multistart.starts = starts.max(1);
+            experiment.file.multistart.starts = starts;
         }
         if !profiles {
             experiment.file.profile.points = 0;
             experiment.file.trust.tosses = 0;
         }
-        let (report, _) =
-            pool.install(|| report::run(&experiment, chosen, half_side, &flag, &|_| {}, &|_| {}))?;
+        let (report, _) = pool.install(|| {
+            osculate_fit::report::run(&experiment, chosen, half_side, &flag, &|_| {}, &|_| {})
+        })?;
         text(&report)
     });
     done.or_best()
@@ -96,16 +113,18 @@ fn chosen(all: &[Toss], ids: &[u64]) -> Result<Vec<Toss>, Failure> {
     ids.iter().map(find).collect()
 }
 
-/// Errors of fixed parameters on recordings.
+/// Errors of fixed parameters on recordings. Of a report, what the fit kept stays as the scene has it.
 #[pyfunction]
-#[pyo3(signature = (experiment, values, data=None, part="all", threads=None))]
+#[pyo3(signature = (experiment, values, data=None, part="all", threads=None, report=false))]
+#[expect(clippy::too_many_arguments, reason = "keywords of Python")]
 pub(crate) fn evaluate(
     py: Python<'_>,
     experiment: PathBuf,
-    values: BTreeMap<String, f64>,
+    mut values: BTreeMap<String, f64>,
     data: Option<PathBuf>,
     part: &str,
     threads: Option<usize>,
+    report: bool,
 ) -> PyResult<String> {
     let part = match part {
         "all" => PartName::All,
@@ -118,16 +137,23 @@ pub(crate) fn evaluate(
         }
     };
     let pool = self::threads(threads)?;
-    let done = interrupt::run(py, |_| {
+    let done = interrupt::run(py, |flag| {
         let experiment = Experiment::read(&experiment)?;
         let data = Dataset::open(experiment.data_folder(data.as_deref()))?;
         let tosses = experiment.tosses(&data, part.into())?;
         let half_side = data.metadata().cube.half_side_m;
+        if report {
+            let kept = |path: &String| {
+                experiment.file.parameters.iter().any(|p| p.profile_only && p.path == *path)
+            };
+            values.retain(|path, _| !kept(path));
+        }
         let problem = experiment.judged(tosses, half_side)?;
         let shared = coordinates(&problem, &values)?;
         let own = problem.own_start();
-        let (evaluation, unconverged) =
-            pool.install(|| report::evaluate(&problem, &shared, &own, half_side))?;
+        let (evaluation, unconverged) = pool.install(|| {
+            osculate_fit::report::evaluate_until(&problem, &shared, &own, half_side, &flag)
+        })?;
         let mut json =
             serde_json::to_value(&evaluation).map_err(|e| Failure::Fit(e.to_string()))?;
         json["unconverged_stages"] = json!(unconverged);
@@ -168,11 +194,12 @@ fn coordinates(problem: &Problem, values: &BTreeMap<String, f64>) -> Result<Vec<
 #[pyfunction]
 #[pyo3(signature = (scene, states, seed))]
 pub(crate) fn verify(py: Python<'_>, scene: PathBuf, states: usize, seed: u64) -> PyResult<String> {
-    let done = interrupt::run(py, |_| {
+    let done = interrupt::run(py, |flag| {
         let scene = SceneFile::load(&scene)?;
         scene.require_compliant("certificates of impulses")?;
         let settings = Settings { states, seed };
-        let found = certificate::certify(&scene.simulator, &scene.parameters, settings)?;
+        let of = (&scene.simulator, &scene.parameters);
+        let found = certificate::certify_until(of.0, of.1, settings, &flag)?;
         let mut json = serde_json::to_value(&found).map_err(|e| Failure::Fit(e.to_string()))?;
         json["agrees"] = found.agrees().into();
         text(&json)
@@ -211,7 +238,7 @@ pub(crate) fn restitution(
     phases: usize,
 ) -> PyResult<String> {
     let (method, schedule) = names(&impact.method, &impact.schedule).map_err(Failure::from)?;
-    let done = interrupt::run(py, |_| {
+    let done = interrupt::run(py, |flag| {
         let laws = [RestitutionLaw::Exact, RestitutionLaw::Rational];
         let wrong = |e: osculate_contact::ContactError| Failure::Scene(e.to_string());
         laws[0].damping(e, impact.speed).map_err(wrong)?;
@@ -227,7 +254,8 @@ pub(crate) fn restitution(
             ..ContactParams::default()
         };
         let (mass, area, speed) = (impact.mass, impact.area, impact.speed);
-        let band = Impact { mass, area, speed, contact, method, schedule }.band(dt, phases)?;
+        let impact = Impact { mass, area, speed, contact, method, schedule };
+        let band = impact.band_until(dt, phases, &flag)?;
         text(&json!({ "c_n": exact, "c_n_rational": rational, "e": [band.low, band.high] }))
     });
     Ok(done.or_signal()?)

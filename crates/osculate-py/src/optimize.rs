@@ -1,7 +1,7 @@
 //! Optimised trajectories: the library's report as JSON text, and the scene at the best point.
 
 use crate::error::Failure;
-use crate::identify::{text, threads};
+use crate::identify::{self, text};
 use crate::interrupt;
 use crate::model::{Model, Of};
 use crate::scene::Scene;
@@ -26,11 +26,12 @@ pub(crate) fn optimize(
     starts: Option<usize>,
     baselines: bool,
 ) -> PyResult<(String, Scene)> {
-    let pool = self::threads(threads)?;
+    let pool = identify::threads(threads)?;
+    let starts = starts.map(identify::starts).transpose()?;
     let done = interrupt::run(py, |flag| {
         let (mut file, task) = Loaded::read(&experiment)?;
         if let Some(starts) = starts {
-            file.multistart.starts = starts.max(1);
+            file.multistart.starts = starts;
         }
         let how = (experiment.as_path(), baselines, &*flag);
         pool.install(|| match task {

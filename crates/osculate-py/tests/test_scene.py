@@ -1,5 +1,7 @@
 """Scenes: what is read, set and refused."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -88,3 +90,14 @@ def test_numbers_that_look_like_degrees_or_millimetres_are_doubted(block):
         block.with_values({"block.position_x": 120.0})
     with pytest.warns(osculate.UnitWarning, match="degrees"):
         block.with_values({"block.rotation_z": 45.0})
+    with pytest.warns(osculate.UnitWarning, match="degrees"):
+        block.with_values({"block.angular_velocity_z": 720.0})
+
+
+def test_a_scene_file_in_millimetres_is_doubted(root):
+    """Only values given by path were looked at."""
+    text = (root / "docs/examples/sliding_block.toml").read_text()
+    found = [line for line in text.splitlines() if "position = [" in line]
+    assert found
+    with pytest.warns(osculate.UnitWarning, match="millimetres"):
+        osculate.Scene.parse(text.replace(found[0], re.sub(r"position = \[[^,\]]*,", "position = [150.0,", found[0])))

@@ -29,9 +29,11 @@ pub use verdict::{BROKEN, EXACT, Finding};
 
 use measure::Models;
 use osculate_contact::{ContactLaw, DissipationSchedule, FrictionRamp};
-use osculate_dynamics::{Parameters, RunError, Simulator};
+use osculate_dynamics::{Parameters, RunError, Simulator, Trajectory};
 use pair::PairModel;
 use serde::Serialize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Names of the dissipative terms, in the order of [`Measurement::terms`].
 pub const TERMS: [&str; 3] = ["coulomb", "viscous", "damping"];
@@ -129,6 +131,9 @@ pub enum CertificateError {
         /// Steps of the trajectory.
         steps: usize,
     },
+    /// The flag turned true.
+    #[error("interrupted")]
+    Interrupted,
     /// Too few stages asked for.
     #[error("states is {found}, allowed: 2 or more")]
     States {
@@ -163,10 +168,24 @@ pub fn certify(
     parameters: &Parameters,
     settings: Settings,
 ) -> Result<Certificate, CertificateError> {
+    certify_until(simulator, parameters, settings, &Arc::new(AtomicBool::new(false)))
+}
+
+/// As [`certify`]; ends with an error soon after the flag is true.
+///
+/// # Errors
+/// As [`certify`], and where it was interrupted.
+pub fn certify_until(
+    simulator: &Simulator,
+    parameters: &Parameters,
+    settings: Settings,
+    interrupted: &Arc<AtomicBool>,
+) -> Result<Certificate, CertificateError> {
     if settings.states < 2 {
         return Err(CertificateError::States { found: settings.states });
     }
-    let trajectory = simulator.run(parameters)?;
+    let mut trajectory = Trajectory::default().interrupted_by(Arc::clone(interrupted));
+    simulator.run_into(parameters, &mut trajectory)?;
     let lifted = parameters.lift();
     let models = Models {
         real: PairModel::all(simulator.scene(), parameters),
@@ -180,8 +199,11 @@ pub fn certify(
     let rows = variants(simulator, &models)
         .into_iter()
         .flat_map(|variant| DissipationSchedule::ALL.map(|schedule| (schedule, variant)))
-        .map(|(schedule, variant)| row(&models, schedule, variant, &chosen))
-        .collect();
+        .map(|(schedule, variant)| match interrupted.load(Ordering::Relaxed) {
+            true => Err(CertificateError::Interrupted),
+            false => Ok(row(&models, schedule, variant, &chosen)),
+        })
+        .collect::<Result<_, _>>()?;
     let events = Events {
         retention: events::retention(simulator, &trajectory, &models),
         alignment: events::across_alignment(&models, &chosen, simulator),

@@ -84,7 +84,8 @@ def fit(
     profiles: bool = True,
 ) -> str: ...
 def evaluate(
-    experiment: str, values: dict[str, float], data: str | None = None, part: str = "all", threads: int | None = None
+    experiment: str, values: dict[str, float], data: str | None = None, part: str = "all", threads: int | None = None,
+    report: bool = False,
 ) -> str: ...
 def optimize(
     experiment: str, threads: int | None = None, starts: int | None = None, baselines: bool = False

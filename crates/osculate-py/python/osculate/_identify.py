@@ -55,11 +55,14 @@ def evaluate(
 
     ``values``: numbers by path, or the report of :func:`fit`. ``part``: ``all``, ``train``, ``valid`` or ``test``.
     """
-    if "parameters" in values:
+    if not isinstance(values, Mapping):
+        raise TypeError(f"values: {type(values).__name__} given, numbers by path or a report needed")
+    report = "parameters" in values
+    if report:
         free = {p["path"]: p["best"] for p in values["parameters"]}
     else:
         free = {path: float(x) for path, x in values.items()}
-    return json.loads(_core.evaluate(os.fspath(experiment), free, _path(data), part, threads))
+    return json.loads(_core.evaluate(os.fspath(experiment), free, _path(data), part, threads, report))
 
 
 def verify(scene: Path, states: int = 64, seed: int = 1) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -28,7 +29,7 @@ class Tangents(NamedTuple):
 
 
 class Motion:
-    """What a roll-out gave: ``N + 1`` states of ``B`` bodies.
+    """What a roll-out gave: ``N + 1`` states of ``B`` bodies, in arrays that are not to be written to.
 
     Derivatives are those of the discrete roll-out on the branch taken, by the implicit function theorem at every step; tangent
     and adjoint agree to rounding. ``docs/limitations.md`` says where there are none.
@@ -47,6 +48,9 @@ class Motion:
     @cached_property
     def _arrays(self) -> tuple[Array, Array, Array, Array]:
         position, rotation, velocity, angular_velocity = self._core.arrays()
+        # Every reader gets the same arrays: who wants others copies them.
+        for x in (position, rotation, velocity, angular_velocity):
+            x.setflags(write=False)
         return position, rotation, velocity, angular_velocity
 
     @property
@@ -106,7 +110,7 @@ class Motion:
         on ``body`` [N], ``(C, 3)``. Impulses are given as mean forces of the step; friction
         of a patch acts at its anchors, rows of their own with ``gap`` 0.
         """
-        return self._core.contacts(int(step))
+        return self._core.contacts(operator.index(step))
 
     @cached_property
     def _parameters(self) -> int:
@@ -149,6 +153,8 @@ class Motion:
 
     def jacobian(self, paths: Sequence[str]) -> Tangents:
         """Derivatives of the motion by some parameters, one a row: shapes ``(len(paths), N + 1, B, …)``."""
+        if isinstance(paths, str):
+            raise TypeError(f"paths: a list of paths needed, {paths!r} given")
         directions = np.zeros((len(paths), self._parameters))
         for row, path in enumerate(paths):
             directions[row, self.scene.index(path)] = 1.0

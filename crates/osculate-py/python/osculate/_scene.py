@@ -49,7 +49,10 @@ class Scene:
     def _warned(cls, core: _core.Scene) -> Scene:
         for text in core.warnings:
             warnings.warn(text, stacklevel=3)
-        return cls(core)
+        scene = cls(core)
+        for path, value, unit in zip(scene._names(), scene.values, scene.units, strict=True):
+            _doubt(path, float(value), unit)
+        return scene
 
     @property
     def model(self) -> str:
@@ -166,4 +169,6 @@ def _doubt(path: str, value: float, unit: str) -> None:
         warnings.warn(f"{path} is {value} m: are these millimetres?", UnitWarning, stacklevel=4)
     if unit == "rad" and abs(value) > 2.0 * np.pi:
         warnings.warn(f"{path} is {value} rad, more than a turn: are these degrees?", UnitWarning, stacklevel=4)
+    if unit == "rad/s" and abs(value) > 300.0:
+        warnings.warn(f"{path} is {value} rad/s, {value / (2.0 * np.pi):.0f} turns a second: are these degrees?", UnitWarning, stacklevel=4)
 
