@@ -111,10 +111,12 @@ fn profiles(report: &Report, fit: &Fit) -> Option<ProfileFigure> {
                 Verdict::UpperBound { upper } => PlotVerdict::UpperBound(upper),
                 Verdict::Undetermined => PlotVerdict::Undetermined,
             };
+            let drawn = drawn(p, log(&p.path));
+            let pick = |all: &[f64]| drawn.iter().map(|&i| all[i]).collect();
             Some(ParameterProfile {
                 axis,
-                values: p.values.clone(),
-                losses: p.losses.clone(),
+                values: pick(&p.values),
+                losses: pick(&p.losses),
                 estimate: p.best,
                 verdict,
                 top: top(p),
@@ -127,6 +129,22 @@ fn profiles(report: &Report, fit: &Fit) -> Option<ProfileFigure> {
         threshold: None,
         parameters,
     })
+}
+
+/// How much further than the first excluded value of its side a value is drawn.
+const BEYOND: f64 = 3.0;
+
+/// Indices of the values that are drawn: where the search went on far beyond an interval, interval and curve would be one line.
+fn drawn(profile: &Profile, log: bool) -> Vec<usize> {
+    let at = |x: f64| if log { (x / profile.best).ln() } else { x - profile.best };
+    let all: Vec<f64> = profile.values.iter().map(|x| at(*x)).collect();
+    let excluded = |side: f64| {
+        let beyond = all.iter().zip(&profile.excess).filter(|(u, e)| **u * side > 0.0 && **e > 1.0);
+        beyond.map(|(u, _)| u.abs()).fold(f64::INFINITY, f64::min)
+    };
+    let ends = [excluded(-1.0), excluded(1.0)];
+    let near = |u: f64| u.abs() <= BEYOND * ends[usize::from(u > 0.0)];
+    (0..all.len()).filter(|&i| near(all[i])).collect()
 }
 
 /// The largest loss that matters: of the values that are not excluded, and of the first excluded one a side.
@@ -169,7 +187,30 @@ fn trajectory(fit: &Fit, block: usize, name: &str) -> Option<TrajectoryFigure> {
 
 #[cfg(test)]
 mod tests {
-    use super::comparable;
+    use super::{Profile, comparable, drawn};
+
+    /// An interval of 0.1 % in a figure that went to the ends of the range was a line.
+    #[test]
+    fn values_far_beyond_the_interval_are_not_drawn() {
+        let values: Vec<f64> = [-4.0, -0.02, -0.01, -0.005, 0.0, 0.006, 0.011, 3.0]
+            .iter()
+            .map(|u: &f64| 0.2 * u.exp())
+            .collect();
+        let profile = Profile {
+            path: "cube.mu".into(),
+            unit: String::new(),
+            losses: values.clone(),
+            values,
+            excess: vec![9.0, 3.0, 1.5, 0.5, 0.0, 0.6, 0.9, 7.0],
+            known_noise: true,
+            best: 0.2,
+            verdict: None,
+        };
+        // Above, the first excluded value is the end itself.
+        assert_eq!(drawn(&profile, true), [1, 2, 3, 4, 5, 6, 7]);
+        let bound = Profile { excess: vec![0.0; 8], ..profile };
+        assert_eq!(drawn(&bound, true).len(), 8);
+    }
 
     #[test]
     fn stages_of_one_loss_are_joined_and_others_left_out() {
