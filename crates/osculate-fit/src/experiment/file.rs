@@ -245,6 +245,9 @@ impl Default for TrustFile {
     }
 }
 
+/// Characters of a line that an error shows.
+const MOST_SHOWN: usize = 80;
+
 /// Text to a value, with the line of what is wrong.
 pub(crate) fn parse<T: serde::de::DeserializeOwned>(
     text: &str,
@@ -253,7 +256,11 @@ pub(crate) fn parse<T: serde::de::DeserializeOwned>(
     toml::from_str(text).map_err(|error| {
         let before = error.span().map_or(0, |s| s.start.min(text.len()));
         let line = text.as_bytes()[..before].iter().filter(|b| **b == b'\n').count() + 1;
-        ExperimentError::Syntax { file: file.to_owned(), line, message: error.message().to_owned() }
+        // The library names the type that was expected, not the field: the line does.
+        let whole = text.lines().nth(line - 1).unwrap_or_default().trim();
+        let shown: String = whole.chars().take(MOST_SHOWN).collect();
+        let message = format!("{} (`{shown}`)", error.message());
+        ExperimentError::Syntax { file: file.to_owned(), line, message }
     })
 }
 
