@@ -1,6 +1,7 @@
 //! Tosses with parameters drawn for each.
 
 use super::ExperimentError;
+use super::features::Known;
 use crate::experiment::tosses::{self, Start};
 use crate::{Input, LayerSpec, Output, Rollout, STATE};
 use nalgebra::Vector3;
@@ -24,6 +25,7 @@ pub(super) struct Drawn {
 pub(super) struct Source {
     pub(super) twin: TwinFile,
     pub(super) parameters: Vec<FreeParameter>,
+    pub(super) known: Known,
     layer: Rollout,
 }
 
@@ -65,7 +67,11 @@ impl Source {
         let free = experiment.file.parameters.iter().filter(|p| !p.profile_only);
         let parameters: Vec<FreeParameter> = free.cloned().collect();
         let layer = layer(&experiment.model, &twin, &parameters)?;
-        Ok(Self { twin, parameters, layer })
+        let scene = &experiment.model.scene;
+        let samples = scene.bodies[experiment.model.body].samples.as_ref();
+        let samples = samples.map_or_else(Vec::new, |s| s.points().to_vec());
+        let known = Known { samples, gravity: scene.gravity };
+        Ok(Self { twin, parameters, known, layer })
     }
 
     pub(super) fn paths(&self) -> Vec<String> {

@@ -1,6 +1,7 @@
 //! A network from a toss to its contact parameters, trained on simulated tosses, beside a fit of each toss.
 
 mod data;
+mod features;
 mod figures;
 mod posterior;
 
@@ -30,10 +31,8 @@ pub(super) struct Config {
     fit: String,
     /// Tosses that are only judged.
     held_out: usize,
-    /// Frames from one that the network sees to the next.
-    stride: usize,
-    /// Sizes of the hidden layers.
-    hidden: Vec<usize>,
+    /// Sizes of the hidden layers: of the network that sees frames, of the one that reads their sum.
+    hidden: [usize; 2],
     /// Tosses of one training step.
     batch: usize,
     /// Seed of the network and of batches.
@@ -93,7 +92,6 @@ impl Config {
         use files::require;
         for (field, n) in [
             ("held_out", self.held_out),
-            ("stride", self.stride),
             ("batch", self.batch),
             ("training.iterations", self.training.iterations),
             ("quick.iterations", self.quick.iterations),
@@ -139,14 +137,14 @@ pub(super) fn run(file: &Path, options: &Options) -> Result<String, ExperimentEr
 
     let begin = Instant::now();
     let posterior = Posterior::new(&config, &source, &device);
-    let known = Trained::new(&drawn, &source, config.stride);
+    let (known, spread) = Trained::new(&drawn, &source, None);
     let (posterior, loss) = train(posterior, &training, |p, iteration| {
         Ok(p.loss(&known.batch(config.batch, config.seed, iteration), &device))
     })?;
     let train_wall_s = begin.elapsed().as_secs_f64();
 
     let begin = Instant::now();
-    let seen = Trained::new(&judged, &source, config.stride);
+    let (seen, _) = Trained::new(&judged, &source, Some(spread));
     let network = posterior.estimate(&seen, &source, &device)?;
     let network_s = begin.elapsed().as_secs_f64() / held_out as f64;
     let middle = vec![source.middle(); held_out];

@@ -2,6 +2,7 @@
 
 use super::Config;
 use super::data::{Drawn, Source};
+use super::features::PER_FRAME;
 use crate::experiment::tosses;
 use crate::operation::{numbers, tensor};
 use crate::{LearnError, Network};
@@ -12,10 +13,12 @@ use rand::RngExt;
 /// Standard deviations, in parts of the half range, are kept within these logarithms.
 const LOG_SIGMA: [f64; 2] = [-6.0, 2.0];
 
-/// From what is seen of a toss to means and standard deviations.
+/// From what is seen of a toss to means and standard deviations: one network looks at every frame, what it says is summed over
+/// the frames, and another one reads the sum. Which frame an impact falls into does not matter.
 #[derive(Module, Debug)]
 pub(super) struct Posterior {
-    network: Network,
+    frame: Network,
+    whole: Network,
 }
 
 /// Tosses as numbers: what is seen, and the parameters in parts of their half ranges.
@@ -31,29 +34,41 @@ pub(super) struct Estimate {
     pub(super) log_sigmas: Vec<f64>,
 }
 
-/// What is seen of a toss: the start, and every `stride`-th measured pose; lengths over 0.2 m, speeds over 1 m/s and 10 rad/s.
-fn seen(drawn: &Drawn, stride: usize) -> Vec<f64> {
-    let toss = &drawn.toss;
-    let mut out: Vec<f64> = toss.velocity.iter().copied().collect();
-    out.extend(toss.angular_velocity.iter().map(|x| x / 10.0));
-    for pose in toss.measured.iter().step_by(stride) {
-        out.extend(pose.position.iter().map(|x| x / 0.2));
-        out.extend(pose.rotation.iter());
+/// Mean and spread of every number of a frame over the tosses trained on.
+pub(super) struct Spread(Vec<[f64; 2]>);
+
+impl Spread {
+    fn of(seen: &[Vec<f64>]) -> Self {
+        let column = |k: usize| {
+            let all = || seen.iter().flat_map(|s| s.iter().skip(k).step_by(PER_FRAME).copied());
+            let count = all().count().max(1) as f64;
+            let mean = all().sum::<f64>() / count;
+            let variance = all().map(|x| (x - mean).powi(2)).sum::<f64>() / count;
+            [mean, variance.sqrt().max(1e-9)]
+        };
+        Self((0..PER_FRAME).map(column).collect())
     }
-    out
+
+    fn apply(&self, seen: &mut [Vec<f64>]) {
+        for x in seen.iter_mut().flat_map(|s| s.iter_mut().enumerate()) {
+            let [mean, spread] = self.0[x.0 % PER_FRAME];
+            *x.1 = (*x.1 - mean) / spread;
+        }
+    }
 }
 
 impl Trained {
-    pub(super) fn new(drawn: &[Drawn], source: &Source, stride: usize) -> Self {
+    /// Numbers are centred and scaled by `spread`, or by that of these tosses.
+    pub(super) fn new(drawn: &[Drawn], source: &Source, spread: Option<Spread>) -> (Self, Spread) {
         let part = |k: usize, x: f64| {
             let [low, high] = source.logarithms(k);
             (x.ln() - 0.5 * (low + high)) / (0.5 * (high - low))
         };
         let wanted = |d: &Drawn| d.truth.iter().enumerate().map(|(k, &x)| part(k, x)).collect();
-        Self {
-            seen: drawn.iter().map(|d| seen(d, stride)).collect(),
-            wanted: drawn.iter().map(wanted).collect(),
-        }
+        let mut seen: Vec<_> = drawn.iter().map(|d| source.known.features(d)).collect();
+        let spread = spread.unwrap_or_else(|| Spread::of(&seen));
+        spread.apply(&mut seen);
+        (Self { seen, wanted: drawn.iter().map(wanted).collect() }, spread)
     }
 
     /// Tosses of one step of training, drawn with replacement.
@@ -65,23 +80,29 @@ impl Trained {
     }
 }
 
+/// One row a toss.
 fn batch(rows: &[Vec<f64>], device: &Device) -> Tensor<2> {
     tensor(rows.concat(), [rows.len(), rows[0].len()], device)
 }
 
 impl Posterior {
     pub(super) fn new(config: &Config, source: &Source, device: &Device) -> Self {
-        let seen = 6 + 12 * source.twin.frames.div_ceil(config.stride);
-        let hidden = config.hidden.iter().copied();
         let count = 2 * source.parameters.len();
-        let sizes: Vec<usize> = std::iter::once(seen).chain(hidden).chain([count]).collect();
-        let network = Network::new(&sizes, config.seed, device);
-        Self { network: network.with_last_layer(0.1, &vec![0.0; count], device) }
+        let [each, last] = config.hidden;
+        let frame = Network::new(&[PER_FRAME, each, each], config.seed, device);
+        let whole = Network::new(&[each, last, count], config.seed.wrapping_add(1), device);
+        Self { frame, whole: whole.with_last_layer(0.1, &vec![0.0; count], device) }
     }
 
-    /// Means and logarithms of standard deviations, in parts of the half ranges.
+    /// Means and logarithms of standard deviations, in parts of the half ranges; `seen` as [`batch`] gives it.
     fn says(&self, seen: Tensor<2>) -> [Tensor<2>; 2] {
-        let said = self.network.forward(seen);
+        let [tosses, numbers] = seen.dims();
+        let frames = numbers / PER_FRAME;
+        let each = self.frame.forward(seen.reshape([tosses * frames, PER_FRAME])).tanh();
+        let [_, width] = each.dims();
+        // Of frames that are independent, such a sum varies as one of them does.
+        let sum = each.reshape([tosses, frames, width]).sum_dim(1).reshape([tosses, width]);
+        let said = self.whole.forward(sum.mul_scalar((frames as f64).sqrt().recip()));
         let [rows, columns] = said.dims();
         let mean = said.clone().slice([0..rows, 0..columns / 2]);
         let log = said.slice([0..rows, columns / 2..columns]);
