@@ -4,7 +4,7 @@
 //! P1Q3, backward Euler), slightly turned and shifted at random; 5 ms steps, 2 ms from 512 cubes on.
 //!
 //! `cargo bench --bench pile [-- WORD …]` with numbers of cubes, `box` or `sdf` (grids with the default resolution), and `stage-start`, `current-geometry` or `current`
-//! as words; more than one of a kind are run in turn. `halve` cuts the steps that do not converge, down to Δt/2¹². One second is rolled out in two halves, where the cubes fall and collide, and where they come to rest. Printed
+//! as words; more than one of a kind are run in turn. `2ms` makes all steps that long, `once` rolls out once instead of three times. `halve` cuts the steps that do not converge, down to Δt/2¹². One second is rolled out in two halves, where the cubes fall and collide, and where they come to rest. Printed
 //! are processor time a step (mean, and median of the steps) and a contact, Newton iterations, stages not converged, contacts and memory.
 //! `RAYON_NUM_THREADS=1` for one thread.
 
@@ -77,8 +77,13 @@ fn scene(n: usize, field: Field) -> Scene {
     Scene::new(Vector3::new(0.0, 0.0, -9.81), bodies).unwrap()
 }
 
-/// Rolls out half a second three times and prints the median of what it took; returns the scene as it is then.
-fn phase(name: &str, mut scene: Scene, schedule: DissipationSchedule, step: f64) -> Scene {
+/// Rolls out half a second some `times` and prints the median of what it took; returns the scene as it is then.
+fn phase(
+    name: &str,
+    mut scene: Scene,
+    schedule: DissipationSchedule,
+    (step, times): (f64, usize),
+) -> Scene {
     let settings = Settings {
         law: ContactLaw { schedule, ..ContactLaw::default() },
         newton: NewtonSettings {
@@ -92,7 +97,7 @@ fn phase(name: &str, mut scene: Scene, schedule: DissipationSchedule, step: f64)
     let simulator = Simulator::new(scene.clone(), settings, vec![step; steps]).unwrap();
     let parameters = simulator.parameters();
     let mut trajectory = Trajectory::without_factors();
-    let mut times: Vec<f64> = (0..3)
+    let mut times: Vec<f64> = (0..times)
         .map(|_| {
             let begin = cpu();
             simulator.run_into(&parameters, &mut trajectory).unwrap();
@@ -100,6 +105,7 @@ fn phase(name: &str, mut scene: Scene, schedule: DissipationSchedule, step: f64)
         })
         .collect();
     times.sort_unstable_by(f64::total_cmp);
+    let time = times[times.len() / 2];
     let iterations: usize = trajectory.stats.iter().map(|s| s.iterations).sum();
     let local: usize = trajectory.stats.iter().map(|s| s.local_iterations).sum();
     let most = trajectory.stats.iter().map(|s| s.iterations).max().unwrap();
@@ -107,8 +113,8 @@ fn phase(name: &str, mut scene: Scene, schedule: DissipationSchedule, step: f64)
     let contacts: usize = (0..steps).map(touching).sum();
     println!(
         "  {name:8} {:9.3} ms a step, {:6.2} µs a contact, {:5.2} iterations (most {most}) and {:.1} of groups, {} of {steps} steps not converged, {} contacts at the end, memory {:.0} MB",
-        times[1] * 1e3 / steps as f64,
-        times[1] * 1e6 / contacts.max(1) as f64,
+        time * 1e3 / steps as f64,
+        time * 1e6 / contacts.max(1) as f64,
         iterations as f64 / steps as f64,
         local as f64 / steps as f64,
         trajectory.unconverged(),
@@ -169,17 +175,21 @@ fn peak() -> f64 {
 
 fn main() {
     let (mut numbers, mut fields, mut schedules) = (Vec::new(), Vec::new(), Vec::new());
-    let mut halves = false;
+    let (mut halves, mut times, mut step) = (false, 3, None);
     for word in std::env::args().skip(1) {
         match word.as_str() {
             "halve" => halves = true,
+            "once" => times = 1,
             "box" => fields.push(Field::Box),
             "sdf" => fields.push(Field::Sdf),
             "stage-start" => schedules.push(DissipationSchedule::StageStart),
             "current-geometry" => schedules.push(DissipationSchedule::CurrentGeometry),
             "current" => schedules.push(DissipationSchedule::Current),
             // Cargo passes --bench.
-            word => numbers.extend(word.parse::<usize>()),
+            word => match word.strip_suffix("ms").map(str::parse::<f64>) {
+                Some(Ok(milliseconds)) => step = Some(1e-3 * milliseconds),
+                _ => numbers.extend(word.parse::<usize>()),
+            },
         }
     }
     let or = |given: Vec<usize>| if given.is_empty() { vec![8, 27, 64, 125, 216] } else { given };
@@ -191,13 +201,13 @@ fn main() {
         for &field in &fields {
             for &schedule in &schedules {
                 println!("{n} cubes, {field:?}, {schedule:?}");
-                let step = if n >= 512 { 0.002 } else { 0.005 };
+                let step = step.unwrap_or(if n >= 512 { 0.002 } else { 0.005 });
                 if halves {
                     halved(scene(n, field), schedule, step);
                     continue;
                 }
-                let fallen = phase("falling", scene(n, field), schedule, step);
-                phase("settled", fallen, schedule, step);
+                let fallen = phase("falling", scene(n, field), schedule, (step, times));
+                phase("settled", fallen, schedule, (step, times));
             }
         }
     }
