@@ -6,8 +6,8 @@
 //! independent, so they are solved in parallel, each in one thread: the same bits for any number of threads.
 
 use crate::factors::{IslandFactors, IslandMatrix};
+use crate::linalg::BlockFactors;
 use crate::linalg::blocks::BLOCK;
-use crate::linalg::{BlockFactors, Elimination};
 use crate::newton::{
     self, Bodies, Equations, Failure, How, Matrix, NewtonSettings, Rigid, StageStats, Workspace,
 };
@@ -15,7 +15,6 @@ use crate::state::BodyState;
 use crate::system::{Near, Pair, Part, Stage, System, join};
 use osculate_geometry::aabb::Aabb;
 use rayon::prelude::*;
-use std::sync::Arc;
 
 /// The most bodies of an island whose matrix is factorised as a dense one.
 pub(crate) const DENSE: usize = 4;
@@ -60,23 +59,11 @@ impl Island {
     }
 }
 
-/// Orders of elimination of the last stage's islands: the next stage has mostly the same.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Plans(Vec<Arc<Elimination>>);
-
-impl Plans {
-    fn find(&self, nodes: usize, edges: &[(u32, u32)]) -> Arc<Elimination> {
-        let known = self.0.iter().find(|plan| plan.is_of(nodes, edges));
-        known.map_or_else(|| Arc::new(Elimination::new(nodes, edges)), Arc::clone)
-    }
-}
-
 /// What an island's solve gives.
 struct Solved {
     now: Vec<BodyState>,
     stats: StageStats,
     factors: IslandFactors,
-    plan: Option<Arc<Elimination>>,
     /// The dynamic body with the largest residual.
     worst: usize,
 }
@@ -95,7 +82,7 @@ pub(crate) fn solve(
     system: &System<'_, f64>,
     stage: &Stage<'_, f64>,
     settings: &NewtonSettings,
-    (plans, keep_factors): (&mut Plans, bool),
+    keep_factors: bool,
     now: &mut [BodyState],
 ) -> Result<StageSolution, Failure> {
     let mut guess = now.to_vec();
@@ -119,9 +106,7 @@ pub(crate) fn solve(
             .zip(known)
             .map(|(island, known)| match known {
                 Some(known) => Ok(known),
-                None => {
-                    solve_island(system, stage, settings, (&*plans, keep_factors), island, &guess)
-                }
+                None => solve_island(system, stage, settings, keep_factors, island, &guess),
             })
             .collect::<Result<_, _>>()?;
         for (island, solved) in islands.iter().zip(&solved) {
@@ -138,7 +123,7 @@ pub(crate) fn solve(
         // A contact that was not looked for can be why a stage does not converge; twice not, and bodies may be anywhere.
         let hopeless = growth > 2 && solved.iter().any(|s| !s.stats.converged);
         if hopeless || !grow(system, now, &mut boxes, growth) {
-            return Ok(collect(solved, (iterations, local), plans));
+            return Ok(collect(solved, (iterations, local)));
         }
         before = islands.into_iter().zip(solved).collect();
     }
@@ -241,7 +226,7 @@ fn solve_island(
     system: &System<'_, f64>,
     stage: &Stage<'_, f64>,
     settings: &NewtonSettings,
-    (plans, keep_factors): (&Plans, bool),
+    keep_factors: bool,
     island: &Island,
     guess: &[BodyState],
 ) -> Result<Solved, Failure> {
@@ -252,10 +237,10 @@ fn solve_island(
     let (mut work, mut bodies) = (Workspace::starting_at(of(guess)), Bodies::default());
     work.prepare(part.unknowns);
     bodies.prepare(system, &part);
-    let plan = (count > DENSE).then(|| plans.find(count, &island.edges));
-    let mut matrix = match &plan {
-        None => IslandMatrix::Dense(vec![0.0; 36 * count * count], vec![0; BLOCK * count]),
-        Some(plan) => IslandMatrix::Blocks(BlockFactors::new(Arc::clone(plan))),
+    let mut matrix = if count > DENSE {
+        IslandMatrix::Blocks(BlockFactors::default())
+    } else {
+        IslandMatrix::Dense(vec![0.0; 36 * count * count], vec![0; BLOCK * count])
     };
     let factors = match &mut matrix {
         IslandMatrix::Dense(lu, pivots) => Matrix::Dense(lu, pivots),
@@ -275,18 +260,13 @@ fn solve_island(
     let worst = nodes[problem.worst(work.residual()) / BLOCK] as usize;
     let mut now = std::mem::take(&mut work.now);
     system.keep_defect(&island.unknown, stage.duration, work.residual(), &mut now);
-    Ok(Solved { now, stats, worst, plan, factors: IslandFactors { nodes, matrix } })
+    Ok(Solved { now, stats, worst, factors: IslandFactors { nodes, matrix } })
 }
 
-fn collect(
-    solved: Vec<Solved>,
-    (iterations, local_iterations): (usize, usize),
-    plans: &mut Plans,
-) -> StageSolution {
+fn collect(solved: Vec<Solved>, (iterations, local_iterations): (usize, usize)) -> StageSolution {
     let mut stats =
         StageStats { converged: true, iterations, local_iterations, ..StageStats::default() };
     let (mut worst, mut excess) = (0, -1.0);
-    plans.0.clear();
     let mut factors = Vec::with_capacity(solved.len());
     for island in solved {
         stats.converged &= island.stats.converged;
@@ -295,7 +275,6 @@ fn collect(
             (stats.residual, stats.tolerance) = (island.stats.residual, island.stats.tolerance);
             (worst, excess) = (island.worst, ratio);
         }
-        plans.0.extend(island.plan);
         factors.push(island.factors);
     }
     StageSolution { stats, factors, worst }

@@ -47,6 +47,11 @@ impl<T: Scalar> BlockMatrix<T> {
         }
     }
 
+    /// The edges whose blocks are not zero.
+    pub(crate) fn touched_edges(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.edges.iter().zip(&self.touched).filter_map(|(edge, touched)| touched.then_some(*edge))
+    }
+
     /// The blocks of an edge, to write to.
     pub(crate) fn edge(&mut self, edge: usize) -> &mut [Block<T>; 2] {
         self.touched[edge] = true;

@@ -7,4 +7,3 @@ mod order;
 
 pub(crate) use blocks::BlockMatrix;
 pub(crate) use elimination::BlockFactors;
-pub(crate) use order::Elimination;

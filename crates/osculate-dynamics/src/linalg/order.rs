@@ -4,7 +4,7 @@ use super::blocks::BLOCK;
 use std::ops::Range;
 
 /// Order of elimination and where each product goes; depends on the graph alone and is used again.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Elimination {
     edges: Vec<(u32, u32)>,
     /// Place at which each node is eliminated. Everything below is by place.
@@ -61,9 +61,20 @@ impl Elimination {
         Self { edges: edges.to_vec(), place, joined, first, filled, targets }
     }
 
-    /// Whether this is the order for a graph.
-    pub(crate) fn is_of(&self, nodes: usize, edges: &[(u32, u32)]) -> bool {
-        self.place.len() == nodes && self.edges == edges
+    /// How many nodes the graph has.
+    pub(crate) fn nodes(&self) -> usize {
+        self.place.len()
+    }
+
+    /// Edges of the graph, ascending.
+    pub(crate) fn edges(&self) -> &[(u32, u32)] {
+        &self.edges
+    }
+
+    /// Whether the graph has all these edges, given in ascending order.
+    pub(super) fn covers(&self, edges: impl IntoIterator<Item = (u32, u32)>) -> bool {
+        let mut own = self.edges.iter();
+        edges.into_iter().all(|edge| own.any(|e| *e == edge))
     }
 
     /// Index of the unknown `i` of the node eliminated at a place.

@@ -14,10 +14,9 @@
 use super::{How, Matrix, NewtonSettings, Rigid, Workspace, rigid::Bodies, solve};
 use crate::islands::{DENSE, find};
 use crate::linalg::blocks::BLOCK;
-use crate::linalg::{BlockFactors, BlockMatrix, Elimination};
+use crate::linalg::{BlockFactors, BlockMatrix};
 use crate::state::BodyState;
 use crate::system::{Near, Pair, Part, Stage, System, join};
-use std::sync::Arc;
 
 // The numbers below were chosen on the piles of 64 and 216 boxes of `benches/pile.rs`: shares from a third to an eighth cost much the same, η = 0.03 up to
 // twice as much.
@@ -170,8 +169,7 @@ impl Group {
             pivots = vec![0; part.unknowns];
             Matrix::Dense(&mut lu, &mut pivots)
         } else {
-            let plan = Elimination::new(self.members, &self.edges);
-            blocks = BlockFactors::new(Arc::new(plan));
+            blocks = BlockFactors::default();
             Matrix::Blocks(&mut blocks)
         };
         let lists = near.take(&self.lists);

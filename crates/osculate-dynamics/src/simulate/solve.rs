@@ -3,7 +3,7 @@
 use super::{Simulator, StageEnd, StageIndex};
 use crate::StepError;
 use crate::factors::{FactorStore, IslandFactors};
-use crate::islands::{self, Plans};
+use crate::islands;
 use crate::linalg::blocks::BLOCK;
 use crate::newton::{
     self, Bodies, Equations, Failure, How, Matrix, OnFailure, Rigid, StageStats, Workspace,
@@ -18,7 +18,6 @@ use std::slice::ChunksExactMut;
 #[derive(Clone, Debug, Default)]
 pub(super) struct SolveMemory {
     work: (Workspace<Vec<BodyState>>, Bodies),
-    plans: Plans,
 }
 
 /// Solves one stage after the other and keeps the factors.
@@ -128,9 +127,9 @@ impl<'a, 's> StageSolver<'a, 's> {
         stage: &Stage<'_, f64>,
         now: &mut [BodyState],
     ) -> Result<(StageStats, usize), Failure> {
-        let (settings, plans) = (&self.simulator.settings.newton, &mut self.memory.plans);
+        let settings = &self.simulator.settings.newton;
         let keep = !self.forgets;
-        let solution = islands::solve(self.system, stage, settings, (plans, keep), now)?;
+        let solution = islands::solve(self.system, stage, settings, keep, now)?;
         if keep {
             self.islands.push(solution.factors);
         }
