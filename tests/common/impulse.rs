@@ -34,6 +34,19 @@ pub fn ball(name: &str, mass: f64, radius: f64, friction: f64) -> Body {
     body
 }
 
+/// A homogeneous cylinder that stands on the ground.
+///
+/// * `size`: radius and half height.
+pub fn can(name: &str, mass: f64, size: [f64; 2], friction: f64) -> Body {
+    let [radius, half_height] = size;
+    let mass = MassProperties::cylinder(mass, radius, half_height).unwrap();
+    let mut body = Body::dynamic(name, mass);
+    body.collider = Some(Collider::cylinder(Vector3::zeros(), radius, half_height).unwrap());
+    body.contact.friction = friction;
+    body.pose.position.z = half_height;
+    body
+}
+
 pub fn scene(bodies: Vec<Body>) -> Scene {
     Scene::new(Vector3::z() * -GRAVITY, bodies).unwrap()
 }

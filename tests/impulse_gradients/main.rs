@@ -7,6 +7,7 @@ mod common;
 
 mod boxes;
 mod case;
+mod cylinders;
 mod joints;
 mod refusals;
 mod spin;

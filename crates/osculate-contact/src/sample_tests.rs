@@ -42,6 +42,8 @@ fn arguments(collider: &Collider, phi: f64, velocity: [f64; 3]) -> [f64; 24] {
         Collider::HalfSpace(_) => (Vector3::new(0.3, 0.1, 0.0), Vector3::z()),
         Collider::Sphere(_) => (Vector3::new(0.0, 0.48, 0.64), Vector3::new(0.0, 0.6, 0.8)),
         Collider::Cuboid(_) => (Vector3::new(0.1, 0.2, 0.7), Vector3::z()),
+        // Curved one way.
+        Collider::Cylinder(_) => (Vector3::new(0.36, 0.48, 0.1), Vector3::new(0.6, 0.8, 0.0)),
         Collider::Grid(_) | Collider::FreeGrid(_) => test_fields::grid_surface(),
         Collider::Mesh(_) => {
             let surface = Vector3::new(0.1, 0.2, 0.7) * test_fields::SCALE;
@@ -63,11 +65,12 @@ fn arguments(collider: &Collider, phi: f64, velocity: [f64; 3]) -> [f64; 24] {
     })
 }
 
-fn colliders() -> [Collider; 5] {
+fn colliders() -> [Collider; 6] {
     [
         Collider::half_space(Vector3::z(), 0.0).unwrap(),
         Collider::sphere(Vector3::zeros(), 0.8).unwrap(),
         Collider::cuboid(Vector3::zeros(), Vector3::new(0.5, 0.6, 0.7)).unwrap(),
+        Collider::cylinder(Vector3::zeros(), 0.6, 0.7).unwrap(),
         test_fields::grid(),
         test_fields::mesh(),
     ]

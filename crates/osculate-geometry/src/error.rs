@@ -51,6 +51,17 @@ pub enum GeometryError {
         /// Kind of collider.
         collider: &'static str,
     },
+    /// Two kinds of shape between which no contact points are built.
+    #[error(
+        "no contact points between a {first} and a {second}: keep them apart by the scene's `only` or `exclude`, or give one of \
+         them another shape"
+    )]
+    NoManifold {
+        /// Kind of the first shape.
+        first: &'static str,
+        /// Kind of the second.
+        second: &'static str,
+    },
     /// A mesh without triangles or without vertices.
     #[error("mesh has {vertices} vertices and {triangles} triangles, at least 3 and 1 needed")]
     EmptyMesh {

@@ -99,6 +99,22 @@ impl MassProperties {
         Self::new(mass, Vector3::zeros(), Matrix3::from_diagonal_element(moment))
     }
 
+    /// Homogeneous cylinder about the local origin, its axis along z: `I_z = ½ m r²`, `I_x = I_y = m (r²/4 + h²/3)`.
+    ///
+    /// * `mass`: `[kg]`.
+    /// * `radius`, `half_height`: `r`, `h` `[m]`.
+    ///
+    /// # Errors
+    /// Where a number is not positive and finite.
+    pub fn cylinder(mass: f64, radius: f64, half_height: f64) -> Result<Self, GeometryError> {
+        check_positive("radius of a cylinder", radius)?;
+        check_positive("half height of a cylinder", half_height)?;
+        let square = mass * radius * radius;
+        let across = square / 4.0 + mass * half_height * half_height / 3.0;
+        let moments = Vector3::new(across, across, square / 2.0);
+        Self::new(mass, Vector3::zeros(), Matrix3::from_diagonal(&moments))
+    }
+
     /// Mass `m` `[kg]`.
     pub fn mass(&self) -> f64 {
         self.mass

@@ -192,8 +192,7 @@ fn samples(
         (None, _) => {}
     }
     if let Some(rule) = actor.quadrature {
-        let allowed =
-            "a shape of triangles: mesh, box, icosphere or triangles; or explicit samples";
+        let allowed = "a shape of triangles: mesh, box, cylinder, icosphere or triangles; or explicit samples";
         return Err(context.value(&field, format!("{} without triangles", rule.name()), allowed));
     }
     if !actor.fixed && matches!(actor.shape, Some(Shape::Sphere(_))) {

@@ -27,6 +27,9 @@ pub(super) fn collider(
         schema::Collider::Field(ColliderField::Box(field)) => {
             rounded_box(context, field, &format!("{at}.box")).map(Some)
         }
+        schema::Collider::Field(ColliderField::Cylinder(field)) => {
+            shape::cylinder_field(context, field, &format!("{at}.cylinder")).map(Some)
+        }
         schema::Collider::Field(ColliderField::Sdf(field)) => {
             grid(context, field, resolved, &format!("{at}.sdf")).map(Some)
         }
@@ -119,7 +122,8 @@ fn grid(
             made.map_err(|e| context.geometry(at, format!("{params:?}"), e))?
         }
         (None, None) => {
-            let allowed = "a shape of triangles: mesh, box, icosphere or triangles; or a grid file";
+            let allowed =
+                "a shape of triangles: mesh, box, cylinder, icosphere or triangles; or a grid file";
             return Err(context.value(at, "a grid without triangles", allowed));
         }
     };
@@ -135,7 +139,7 @@ fn triangles(
     at: &str,
 ) -> Result<Collider, FileError> {
     let Some(mesh) = &resolved.mesh else {
-        let allowed = "a shape of triangles: mesh, box, icosphere or triangles";
+        let allowed = "a shape of triangles: mesh, box, cylinder, icosphere or triangles";
         return Err(context.value(at, "distances to triangles without triangles", allowed));
     };
     let made = MeshDistance::new(mesh).map_err(|e| context.geometry(at, "this mesh", e))?;

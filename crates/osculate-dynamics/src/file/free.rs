@@ -116,7 +116,10 @@ fn box_modes(actor: &Actor, body: &Body) -> Result<[ShapeMode; 4], Refusal> {
         // Its dimensions are parameters of their own.
         schema::Collider::Named(ColliderKind::None)
         | schema::Collider::Field(
-            ColliderField::Plane(_) | ColliderField::Sphere(_) | ColliderField::Box(_),
+            ColliderField::Plane(_)
+            | ColliderField::Sphere(_)
+            | ColliderField::Box(_)
+            | ColliderField::Cylinder(_),
         ) => false,
         _ => {
             let found = "a box whose collider would not change with it".into();

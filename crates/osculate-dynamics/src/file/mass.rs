@@ -98,6 +98,10 @@ fn homogeneous(
             let h = Vector3::from(b.half_extents);
             MassProperties::cuboid(amount.mass(8.0 * h.product()), &h)
         }
+        (Some(Shape::Cylinder(c)), _) => {
+            let volume = 2.0 * std::f64::consts::PI * c.radius * c.radius * c.half_height;
+            MassProperties::cylinder(amount.mass(volume), c.radius, c.half_height)
+        }
         (Some(Shape::Sphere(ball)), _) => ball_about(
             Vector3::from(ball.center),
             ball.radius,

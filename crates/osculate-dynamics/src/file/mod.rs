@@ -61,10 +61,10 @@ pub use error::{FileError, Place};
 pub use outcome::{OutcomeTerm, SceneOutcome};
 pub use schema::{
     Actor, ActorImpulse, ActorPose, AppliedWrench, BoxField, BoxShape, Collider, ColliderField,
-    ColliderKind, Contact, DriveTable, EffortTable, ExplicitSamples, FilterRule, FrameTable,
-    FreeGeometry, FrictionTable, Icosphere, Impulse, JointTable, JointWord, LimitTable, LoopTable,
-    LoopWord, MeshField, MeshFile, Model, OutcomeWeights, Pair, PlaneField, Samples, SceneFile,
-    SdfField, Shape, Solver, SphereField, Triangles,
+    ColliderKind, Contact, CylinderField, CylinderShape, DriveTable, EffortTable, ExplicitSamples,
+    FilterRule, FrameTable, FreeGeometry, FrictionTable, Icosphere, Impulse, JointTable, JointWord,
+    LimitTable, LoopTable, LoopWord, MeshField, MeshFile, Model, OutcomeWeights, Pair, PlaneField,
+    Samples, SceneFile, SdfField, Shape, Solver, SphereField, Triangles,
 };
 pub use source::Source;
 pub use warning::SceneWarning;

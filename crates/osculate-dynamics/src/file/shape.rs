@@ -3,7 +3,7 @@
 use super::build::Context;
 use super::error::FileError;
 use super::mesh_file;
-use super::schema::{BoxShape, PlaneField, Shape, SphereField};
+use super::schema::{BoxShape, CylinderField, CylinderShape, PlaneField, Shape, SphereField};
 use nalgebra::Vector3;
 use osculate_geometry::GeometryError;
 use osculate_geometry::collider::Collider;
@@ -15,6 +15,9 @@ const MOST_DIVISIONS: usize = 200;
 const MOST_STRIPS: usize = 100;
 /// How often the triangles of an icosphere may be cut.
 const MOST_CUTS: usize = 7;
+/// The most sides and rings of a cylinder.
+const MOST_SIDES: usize = 1000;
+const MOST_RINGS: usize = 100;
 
 /// A shape that was read or made.
 #[derive(Default)]
@@ -36,6 +39,7 @@ pub(super) fn resolve(
     match shape {
         Shape::Mesh(file) => mesh_file::read(context, file, &format!("{at}.mesh")).map(mesh),
         Shape::Box(b) => boxed(context, b, &format!("{at}.box")),
+        Shape::Cylinder(c) => cylinder(context, c, &format!("{at}.cylinder")),
         Shape::Icosphere(ball) => {
             let at = format!("{at}.icosphere");
             let radius = context.positive(&format!("{at}.radius"), ball.radius, "m")?;
@@ -97,6 +101,30 @@ fn boxed(context: &Context<'_>, b: &BoxShape, at: &str) -> Result<Resolved, File
     let rounded = Collider::rounded_cuboid(Vector3::zeros(), h, radius);
     let rounded = rounded.map_err(|e| failed(&field, e))?;
     Ok(Resolved { mesh: Some(mesh), field: Some(rounded) })
+}
+
+/// A cylinder and its triangles.
+fn cylinder(context: &Context<'_>, c: &CylinderShape, at: &str) -> Result<Resolved, FileError> {
+    let CylinderShape { radius, half_height, sides, rings } = *c;
+    let field = CylinderField { center: [0.0; 3], radius, half_height };
+    let field = cylinder_field(context, &field, at)?;
+    limited(context, sides, 3..=MOST_SIDES, &format!("{at}.sides"))?;
+    limited(context, rings, 1..=MOST_RINGS, &format!("{at}.rings"))?;
+    let mesh = TriangleMesh::cylinder(radius, half_height, sides, rings)
+        .map_err(|e| context.geometry(at, format!("{c:?}"), e))?;
+    Ok(Resolved { mesh: Some(mesh), field: Some(field) })
+}
+
+pub(super) fn cylinder_field(
+    context: &Context<'_>,
+    field: &CylinderField,
+    at: &str,
+) -> Result<Collider, FileError> {
+    let center = context.vector(&format!("{at}.center"), &field.center)?;
+    let radius = context.positive(&format!("{at}.radius"), field.radius, "m")?;
+    let half_height = context.positive(&format!("{at}.half_height"), field.half_height, "m")?;
+    Collider::cylinder(center, radius, half_height)
+        .map_err(|e| context.geometry(at, format!("{field:?}"), e))
 }
 
 fn limited(

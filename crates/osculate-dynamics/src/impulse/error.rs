@@ -3,6 +3,7 @@
 use super::solve::ImpulseStats;
 use crate::articulated::ModelError;
 use osculate_contact::impulse::ImpulseError;
+use osculate_geometry::GeometryError;
 
 /// Why a step failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -43,6 +44,18 @@ pub enum ImpulseStepError {
         step: usize,
         /// What is wrong.
         source: ModelError,
+    },
+    /// Two bodies that may touch have shapes between which no contact points are built.
+    #[error("step {step}: '{first}' and '{second}': {source}")]
+    Pair {
+        /// Index of the step, from 0.
+        step: usize,
+        /// One body.
+        first: String,
+        /// The other.
+        second: String,
+        /// What is missing.
+        source: GeometryError,
     },
     /// A body turns too far in a step for its gyroscopic equation to be solved.
     #[error(

@@ -176,6 +176,9 @@ impl ImpulseStepper {
         if !(duration > 0.0 && duration.is_finite()) {
             return Err(ImpulseStepError::Duration { step: at, found: duration });
         }
+        if at == 0 {
+            self.check_pairs()?;
+        }
         let loads = trees.loads(&self.system, wrenches);
         let responses = trees
             .responses(&loads, duration)
@@ -208,6 +211,13 @@ impl ImpulseStepper {
         self.states = states;
         self.step += 1;
         Ok((record, ends))
+    }
+
+    /// Links that joints connect are known by the first step.
+    fn check_pairs(&self) -> Result<(), ImpulseStepError> {
+        let Some((bodies, source)) = self.system.refused_pair() else { return Ok(()) };
+        let [first, second] = bodies.map(|b| self.names[b].clone());
+        Err(ImpulseStepError::Pair { step: self.step, first, second, source })
     }
 
     fn not_converged(&self, trees: &Trees, stats: super::ImpulseStats) -> ImpulseStepError {

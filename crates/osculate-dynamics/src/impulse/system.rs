@@ -6,6 +6,7 @@ use crate::{BodyKind, ImpulseSurface, Parameters, Scene, SceneError};
 use nalgebra::{Matrix3, Vector3};
 use osculate_contact::impulse::Condim;
 use osculate_contact::impulse::torsion::effective_radius;
+use osculate_geometry::GeometryError;
 use osculate_geometry::filter::ContactFilter;
 use osculate_geometry::manifold::ContactShape;
 use osculate_math::{se3::Pose, so3};
@@ -135,6 +136,16 @@ impl System {
         let shapes = x.shape.is_some() && y.shape.is_some();
         let allowed = self.filter.allows(a, b) || self.filter.allows(b, a);
         moves && shapes && allowed && !self.joined.contains(&[a.min(b), a.max(b)])
+    }
+
+    /// The first two bodies that may touch and have no contact points between them, and why.
+    pub(crate) fn refused_pair(&self) -> Option<([usize; 2], GeometryError)> {
+        let count = self.items.len();
+        let shape = |i: usize| self.items[i].shape.as_ref();
+        let round = |&i: &usize| matches!(shape(i), Some(ContactShape::Cylinder(_)));
+        let pairs = (0..count).filter(round).flat_map(|i| (0..count).map(move |j| [i, j]));
+        let mut pairs = pairs.filter(|&[i, j]| i != j && self.may_touch([i, j]));
+        pairs.find_map(|[i, j]| Some(([i, j], shape(i)?.check_pair(shape(j)?).err()?)))
     }
 
     /// How many bodies forces move.

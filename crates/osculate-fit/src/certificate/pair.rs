@@ -111,6 +111,7 @@ impl<T: Scalar> PairModel<T> {
             Collider::HalfSpace(_) => "plane",
             Collider::Sphere(_) => "sphere",
             Collider::Cuboid(_) => "box",
+            Collider::Cylinder(_) => "cylinder",
             Collider::Grid(_) | Collider::FreeGrid(_) => "grid",
             Collider::Mesh(_) => "mesh",
         }

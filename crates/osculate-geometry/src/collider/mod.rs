@@ -10,6 +10,7 @@
 //! have gradients that are not unit.
 
 mod cuboid;
+mod cylinder;
 mod free_grid;
 mod half_space;
 mod new;
@@ -17,6 +18,7 @@ mod scaled;
 mod sphere;
 
 pub use cuboid::Cuboid;
+pub use cylinder::Cylinder;
 pub use free_grid::FreeGrid;
 pub use half_space::HalfSpace;
 pub use scaled::{Base, GridField, MeshField, Scaled};
@@ -51,6 +53,8 @@ pub enum Collider<T = f64> {
     Sphere(Sphere<T>),
     /// A box aligned with the local axes, its edges sharp or rounded.
     Cuboid(Cuboid<T>),
+    /// A cylinder about the local z axis.
+    Cylinder(Cylinder<T>),
     /// Distances on a grid.
     Grid(GridField<T>),
     /// Distances on a grid whose node values carry derivatives.
@@ -67,6 +71,7 @@ impl<T: Scalar> Collider<T> {
             Self::HalfSpace(c) => c.phi(point),
             Self::Sphere(c) => c.phi(point),
             Self::Cuboid(c) => c.phi(point),
+            Self::Cylinder(c) => c.phi(point),
             Self::Grid(c) => c.phi(point),
             Self::FreeGrid(c) => c.phi(point),
             Self::Mesh(c) => c.phi(point),
@@ -80,6 +85,7 @@ impl<T: Scalar> Collider<T> {
             Self::HalfSpace(c) => c.field(point),
             Self::Sphere(c) => c.field(point),
             Self::Cuboid(c) => c.field(point),
+            Self::Cylinder(c) => c.field(point),
             Self::Grid(c) => c.field(point),
             Self::FreeGrid(c) => c.field(point),
             Self::Mesh(c) => c.field(point),
@@ -97,7 +103,11 @@ impl<T: Scalar> Collider<T> {
         match self {
             Self::Grid(c) => c.base.steepest(),
             Self::FreeGrid(c) => c.grid.base.steepest(),
-            Self::HalfSpace(_) | Self::Sphere(_) | Self::Cuboid(_) | Self::Mesh(_) => 1.0,
+            Self::HalfSpace(_)
+            | Self::Sphere(_)
+            | Self::Cuboid(_)
+            | Self::Cylinder(_)
+            | Self::Mesh(_) => 1.0,
         }
     }
 
@@ -121,6 +131,11 @@ impl<T: Scalar> Collider<T> {
                 );
                 Some(slope(point, |x| constant.field(x)))
             }
+            Self::Cylinder(c) if c.is_flat(point) => None,
+            Self::Cylinder(_) => {
+                let constant = self.constant();
+                Some(slope(point, |x| constant.field(x)))
+            }
             Self::Grid(c) => Some(c.curvature(point)),
             Self::FreeGrid(c) => Some(c.curvature(point)),
             Self::Mesh(c) => Some(c.curvature(point)),
@@ -136,6 +151,7 @@ impl<T: Scalar> Collider<T> {
         match self {
             // Four dimensions.
             Self::HalfSpace(_) | Self::Sphere(_) => self.pull_field_by::<7>(point, bar),
+            Self::Cylinder(_) => self.pull_field_by::<8>(point, bar),
             Self::Cuboid(_) => {
                 let (by_point, mut d) = self.pull_field_by::<9>(point, bar);
                 // Φ depends on e − r and on −r: one direction less.
@@ -179,6 +195,9 @@ impl<T: Scalar> Collider<T> {
                 let (a, h) = (c.center, c.half_extents);
                 [a.x, a.y, a.z, h.x, h.y, h.z, c.edge_radius]
             }
+            Self::Cylinder(c) => {
+                [c.center.x, c.center.y, c.center.z, c.radius, c.half_height, o, o]
+            }
             Self::Grid(c) => c.dimensions(),
             Self::FreeGrid(c) => c.grid.dimensions(),
             Self::Mesh(c) => c.dimensions(),
@@ -193,6 +212,9 @@ impl<T: Scalar> Collider<T> {
             Self::Sphere(_) => Collider::Sphere(Sphere { center: v, radius: d[3] }),
             Self::Cuboid(_) => {
                 Collider::Cuboid(Cuboid::new(v, Vector3::new(d[3], d[4], d[5]), d[6]))
+            }
+            Self::Cylinder(_) => {
+                Collider::Cylinder(Cylinder { center: v, radius: d[3], half_height: d[4] })
             }
             Self::Grid(c) => Collider::Grid(c.with_dimensions(d)),
             Self::FreeGrid(c) => Collider::Grid(c.grid.with_dimensions(d)),
@@ -214,6 +236,7 @@ impl<T: Scalar> Collider<T> {
                 "half_extent_z",
                 "edge_radius",
             ],
+            Self::Cylinder(_) => &["center_x", "center_y", "center_z", "radius", "half_height"],
             Self::Grid(_) | Self::FreeGrid(_) => &GridField::<f64>::NAMES,
             Self::Mesh(_) => &MeshField::<f64>::NAMES,
         }
@@ -225,6 +248,7 @@ impl<T: Scalar> Collider<T> {
             Self::HalfSpace(_) => &["", "", "", "m"],
             Self::Sphere(_) => &["m"; 4],
             Self::Cuboid(_) => &["m"; 7],
+            Self::Cylinder(_) => &["m"; 5],
             Self::Grid(_) | Self::FreeGrid(_) => &GridField::<f64>::UNITS,
             Self::Mesh(_) => &MeshField::<f64>::UNITS,
         }
@@ -251,7 +275,7 @@ impl<T: Scalar> Collider<T> {
             Self::Grid(c) => c.lower_bound(center, radius),
             Self::FreeGrid(c) => c.grid.lower_bound(center, radius),
             Self::Mesh(c) => c.lower_bound(center, radius),
-            Self::HalfSpace(_) | Self::Sphere(_) | Self::Cuboid(_) => {
+            Self::HalfSpace(_) | Self::Sphere(_) | Self::Cuboid(_) | Self::Cylinder(_) => {
                 self.real().phi(center) - radius
             }
         };
@@ -269,6 +293,11 @@ impl<T: Scalar> Collider<T> {
             }
             Self::Cuboid(c) => {
                 let reach = real(&c.half_extents).map(|e| (e + threshold).max(0.0));
+                Some(Aabb::about(&real(&c.center), &reach))
+            }
+            Self::Cylinder(c) => {
+                let reach = Vector3::new(c.radius.re(), c.radius.re(), c.half_height.re());
+                let reach = reach.map(|e| (e + threshold).max(0.0));
                 Some(Aabb::about(&real(&c.center), &reach))
             }
             Self::Grid(c) => Some(c.bounds(threshold)),

@@ -1,6 +1,6 @@
 //! Constructors: numbers are checked once, then trusted.
 
-use super::{Collider, Cuboid, HalfSpace, Scaled, Sphere};
+use super::{Collider, Cuboid, Cylinder, HalfSpace, Scaled, Sphere};
 use crate::GeometryError;
 use crate::distance::MeshDistance;
 use crate::grid::GridSdf;
@@ -66,6 +66,21 @@ impl Collider<f64> {
             });
         }
         Ok(Self::Cuboid(Cuboid::new(center, half_extents, edge_radius)))
+    }
+
+    /// Cylinder of a radius \[m\] and a half height \[m\] about a local centre \[m\], its axis along z.
+    ///
+    /// # Errors
+    /// Where radius or half height is not positive, or a number is not finite.
+    pub fn cylinder(
+        center: Vector3<f64>,
+        radius: f64,
+        half_height: f64,
+    ) -> Result<Self, GeometryError> {
+        finite("cylinder", center.iter().chain([&radius, &half_height]))?;
+        positive("cylinder", "radius", radius)?;
+        positive("cylinder", "half height", half_height)?;
+        Ok(Self::Cylinder(Cylinder { center, radius, half_height }))
     }
 
     /// Distances on a grid, as large as they were made and without rounding.

@@ -3,6 +3,7 @@
 //! Each pair gives a point `x` of the first body, a point `y` of the second and the unit normal `n` that leaves the
 //! second; `x − y ∥ n`.
 
+use super::rim::Rim;
 use nalgebra::Vector3;
 use osculate_math::{Scalar, norm, norm::scale, se3::Pose};
 
@@ -41,12 +42,18 @@ pub enum Feature<T = f64> {
     /// A plane of the first body against a point of the second, along the normal of a face of the second: a corner
     /// of the clipping face.
     PlanePoint(Plane<T>, Vector3<T>, Vector3<T>),
+    /// The point of a rim of the first body that is furthest along a direction of the second, against a plane of the second.
+    RimPlane(Rim<T>, Vector3<T>, Plane<T>),
+    /// A rim against a point, apart; the normal leads from the point to the rim.
+    RimPoint(Rim<T>, Vector3<T>),
+    /// A rim against a line, near an angle of the rim, and the sign of the normal: that of the tangent and the line.
+    RimLine(Rim<T>, Line<T>, (f64, f64)),
 }
 
 impl<T: Scalar> Plane<T> {
     /// Normal and offset in the world.
     #[inline]
-    fn at(&self, pose: &Pose<T>) -> (Vector3<T>, T) {
+    pub(super) fn at(&self, pose: &Pose<T>) -> (Vector3<T>, T) {
         let n = pose.rotation * self.normal;
         (n, self.offset + n.dot(&pose.position))
     }
@@ -58,7 +65,7 @@ impl<T: Scalar> Plane<T> {
 
 impl<T: Scalar> Line<T> {
     #[inline]
-    fn at(&self, pose: &Pose<T>) -> (Vector3<T>, Vector3<T>) {
+    pub(super) fn at(&self, pose: &Pose<T>) -> (Vector3<T>, Vector3<T>) {
         (pose.transform_point(&self.origin), pose.rotation * self.direction)
     }
 
@@ -67,12 +74,12 @@ impl<T: Scalar> Line<T> {
     }
 }
 
-fn constant<T: Scalar, U: Scalar>(v: &Vector3<T>) -> Vector3<U> {
+pub(super) fn constant<T: Scalar, U: Scalar>(v: &Vector3<T>) -> Vector3<U> {
     v.map(|x| U::from(x.re()))
 }
 
 /// `n` along `x − y`; along `z` where the two points are one, which the search never returns.
-fn apart<T: Scalar>(x: &Vector3<T>, y: &Vector3<T>) -> Vector3<T> {
+pub(super) fn apart<T: Scalar>(x: &Vector3<T>, y: &Vector3<T>) -> Vector3<T> {
     norm::direction(&(x - y)).unwrap_or_else(|| Vector3::z().map(|c: f64| T::from(c)))
 }
 
@@ -106,6 +113,11 @@ impl<T: Scalar> Feature<T> {
                 let (y, n) = (second.transform_point(point), second.rotation * normal);
                 [y + scale(&n, (e - m.dot(&y)) / m.dot(&n)), y, n]
             }
+            Self::RimPlane(rim, toward, plane) => rim.on_plane(first, (toward, plane), second),
+            Self::RimPoint(rim, point) => rim.at_point(first, point, second),
+            Self::RimLine(rim, line, (near, sign)) => {
+                rim.at_line(first, (line, *near, *sign), second)
+            }
         }
     }
 
@@ -117,12 +129,15 @@ impl<T: Scalar> Feature<T> {
             Self::LineLine(l, m, s) => Feature::LineLine(l.lift(), m.lift(), *s),
             Self::CutLine(l, [s, f]) => Feature::CutLine(l.lift(), [s.lift(), f.lift()]),
             Self::PlanePoint(p, x, n) => Feature::PlanePoint(p.lift(), constant(x), constant(n)),
+            Self::RimPlane(r, d, p) => Feature::RimPlane(r.lift(), constant(d), p.lift()),
+            Self::RimPoint(r, x) => Feature::RimPoint(r.lift(), constant(x)),
+            Self::RimLine(r, l, place) => Feature::RimLine(r.lift(), l.lift(), *place),
         }
     }
 }
 
 /// Nearest points of two lines and their common normal.
-fn lines<T: Scalar>(
+pub(super) fn lines<T: Scalar>(
     (o, d): (Vector3<T>, Vector3<T>),
     (p, e): (Vector3<T>, Vector3<T>),
     sign: f64,

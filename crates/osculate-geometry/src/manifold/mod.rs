@@ -4,8 +4,8 @@
 //! gap  g = n·(x_a − x_b) − r_a − r_b        n leaves b, g < 0 where the bodies overlap
 //! ```
 //!
-//! A shape is a half-space, or a convex polytope grown by a radius: a sphere is a vertex, a capsule an edge, a box
-//! a box. The search runs in `f64` and returns *features* (a vertex against a face, an edge against an edge, …);
+//! A shape is a half-space, a cylinder, or a convex polytope grown by a radius: a sphere is a vertex, a capsule an edge, a
+//! box a box. The search runs in `f64` and returns *features* (a vertex against a face, an edge against an edge, …);
 //! [`Contact::evaluate`] is then a closed formula in the two poses, generic over the scalar and exact for the
 //! feature found.
 //!
@@ -13,10 +13,15 @@
 
 mod clip;
 mod contact;
+mod cylinder;
+#[cfg(test)]
+mod dimension_tests;
 mod dimensions;
+mod drum;
 mod feature;
 mod hull;
 mod polytope;
+mod rim;
 mod round;
 #[cfg(test)]
 mod tests;
@@ -25,13 +30,14 @@ pub use contact::{Contact, ContactPoint, FeatureId};
 pub use dimensions::{ContactBar, TwistBar};
 pub use feature::{Feature, Line, Plane};
 pub use polytope::Polytope;
+pub use rim::Rim;
 
 use crate::GeometryError;
-use crate::collider::Collider;
+use crate::collider::{Collider, Cylinder};
 use nalgebra::Vector3;
 use osculate_math::se3::Pose;
 
-/// What touches: a half-space, or a convex polytope grown by a radius. Local coordinates \[m\].
+/// What touches: a half-space, a cylinder, or a convex polytope grown by a radius. Local coordinates \[m\].
 #[derive(Clone, Debug, PartialEq)]
 pub enum ContactShape {
     /// Everything below a plane.
@@ -43,6 +49,8 @@ pub enum ContactShape {
         /// Radius by which it is grown \[m\], ≥ 0.
         radius: f64,
     },
+    /// A cylinder about the local z axis.
+    Cylinder(Cylinder),
 }
 
 impl ContactShape {
@@ -92,6 +100,7 @@ impl ContactShape {
                 let core = c.half_extents.map(|e| e - c.edge_radius);
                 Self::Convex { core: Polytope::cuboid(&c.center, &core), radius: c.edge_radius }
             }
+            Collider::Cylinder(c) => Self::Cylinder(*c),
             Collider::Mesh(c) => {
                 let scale = c.scale;
                 let points: Vec<_> = c.base.mesh().vertices().iter().map(|x| x * scale).collect();
@@ -103,6 +112,33 @@ impl ContactShape {
         })
     }
 
+    /// What it is, in a word.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::HalfSpace(_) => "plane",
+            Self::Cylinder(_) => "cylinder",
+            Self::Convex { core, .. } => match core.vertices.len() {
+                1 => "ball",
+                2 => "capsule",
+                _ => "polytope",
+            },
+        }
+    }
+
+    /// Refuses a pair that has no contact points here: a cylinder and another one, or a capsule.
+    ///
+    /// # Errors
+    /// Where [`contacts`] of the pair are not built.
+    pub fn check_pair(&self, other: &Self) -> Result<(), GeometryError> {
+        let (first, second) = (self.kind(), other.kind());
+        match (first, second) {
+            ("cylinder", "cylinder" | "capsule") | ("capsule", "cylinder") => {
+                Err(GeometryError::NoManifold { first, second })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Radius of a ball about `center` (local) that contains the shape \[m\]; `None` for a half-space.
     pub fn radius_about(&self, center: &Vector3<f64>) -> Option<f64> {
         match self {
@@ -111,6 +147,7 @@ impl ContactShape {
                 let far = core.vertices.iter().map(|v| (v - center).norm()).fold(0.0, f64::max);
                 Some(far + radius)
             }
+            Self::Cylinder(c) => Some((c.center - center).norm() + c.radius.hypot(c.half_height)),
         }
     }
 }
@@ -126,7 +163,7 @@ pub struct Placed<'a> {
 
 /// Contacts of `a` against `b` whose gap is at most `margin` \[m\], in a fixed order.
 ///
-/// The normal of each leaves `b`. Two half-spaces never touch. Polytopes that are apart are seen along the best
+/// The normal of each leaves `b`. Two half-spaces never touch; pairs that [`ContactShape::check_pair`] refuses have none. Polytopes that are apart are seen along the best
 /// face or edge–edge axis, which is exact while they are nearer to each other than the size of their features.
 pub fn contacts(a: Placed<'_>, b: Placed<'_>, margin: f64) -> Vec<Contact> {
     match (a.shape, b.shape) {
@@ -145,6 +182,25 @@ pub fn contacts(a: Placed<'_>, b: Placed<'_>, margin: f64) -> Vec<Contact> {
             let pair = Pair { first, second, radii: [*r, *s], poses: [a.pose, b.pose], margin };
             pair.contacts()
         }
+        (ContactShape::Cylinder(cylinder), ContactShape::HalfSpace(plane)) => {
+            cylinder::on_plane(cylinder, a.pose, (plane, b.pose), margin)
+        }
+        (ContactShape::Cylinder(cylinder), ContactShape::Convex { core, radius }) => {
+            if core.vertices.len() == 1 {
+                let ball =
+                    cylinder::under_ball((core, *radius), b.pose, (cylinder, a.pose), margin);
+                return ball.map(Contact::swapped).into_iter().collect();
+            }
+            if core.faces.is_empty() {
+                return Vec::new();
+            }
+            let (pose, body, radius, other) = (a.pose, core, *radius, b.pose);
+            drum::Drum { cylinder, pose, body, radius, other, margin }.contacts()
+        }
+        (ContactShape::HalfSpace(_) | ContactShape::Convex { .. }, ContactShape::Cylinder(_)) => {
+            contacts(b, a, margin).into_iter().map(Contact::swapped).collect()
+        }
+        (ContactShape::Cylinder(_), ContactShape::Cylinder(_)) => Vec::new(),
     }
 }
 

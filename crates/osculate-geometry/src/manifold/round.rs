@@ -158,7 +158,7 @@ impl Pair<'_> {
 
 impl Polytope {
     /// Whether a point is straight above a face or on its border.
-    fn is_above(&self, face: usize, x: &Vector3<f64>) -> bool {
+    pub(super) fn is_above(&self, face: usize, x: &Vector3<f64>) -> bool {
         let face = &self.faces[face];
         let n = face.corners.len();
         (0..n).all(|k| {

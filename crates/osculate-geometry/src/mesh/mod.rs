@@ -8,6 +8,7 @@
 //! over triangles `(a, b, c)`, counter-clockwise seen from outside.
 
 mod cuboid;
+mod cylinder;
 pub mod repair;
 mod shapes;
 mod topology;

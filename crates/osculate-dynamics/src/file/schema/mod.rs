@@ -19,7 +19,10 @@ pub use joint::{
     LoopTable, LoopWord,
 };
 pub use mesh_file::MeshFile;
-pub use shape::{BoxField, BoxShape, Icosphere, PlaneField, Shape, SphereField, Triangles};
+pub use shape::{
+    BoxField, BoxShape, CylinderField, CylinderShape, Icosphere, PlaneField, Shape, SphereField,
+    Triangles,
+};
 pub use variants::{Collider, ColliderField, ColliderKind, Samples};
 
 use super::source::Source;

@@ -8,13 +8,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(
     rename_all = "lowercase",
-    expecting = "a table with one of mesh, box, icosphere, triangles, plane, sphere"
+    expecting = "a table with one of mesh, box, cylinder, icosphere, triangles, plane, sphere"
 )]
 pub enum Shape {
     /// A mesh from a file.
     Mesh(MeshFile),
     /// A box about the local origin.
     Box(BoxShape),
+    /// A cylinder about the local origin, its axis along z.
+    Cylinder(CylinderShape),
     /// A subdivided icosahedron about the local origin.
     Icosphere(Icosphere),
     /// A mesh written out.
@@ -65,6 +67,26 @@ fn one() -> usize {
     1
 }
 
+/// A cylinder about the local origin, its axis along z, as a mesh and as an exact distance field.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table { radius, half_height, sides, rings }")]
+pub struct CylinderShape {
+    /// Radius \[m\], > 0.
+    pub radius: f64,
+    /// Half of its height \[m\], > 0.
+    pub half_height: f64,
+    /// Flat sides of its mesh, 3 to 1000.
+    #[serde(default = "sides")]
+    pub sides: usize,
+    /// Rings of triangles of each cap, and half of the strips of its side; 1 to 100.
+    #[serde(default = "one")]
+    pub rings: usize,
+}
+
+fn sides() -> usize {
+    32
+}
+
 /// An icosahedron, cut and pushed out to its sphere.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table { radius, subdivisions }")]
@@ -105,6 +127,19 @@ pub struct SphereField {
     pub center: [f64; 3],
     /// Radius \[m\], > 0.
     pub radius: f64,
+}
+
+/// A cylinder about an axis along local z.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table { center, radius, half_height }")]
+pub struct CylinderField {
+    /// Centre \[m\], local.
+    #[serde(default)]
+    pub center: [f64; 3],
+    /// Radius \[m\], > 0.
+    pub radius: f64,
+    /// Half of its height \[m\], > 0.
+    pub half_height: f64,
 }
 
 /// A box along the local axes.

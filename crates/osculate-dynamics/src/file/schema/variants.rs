@@ -1,6 +1,8 @@
 //! Values that are a word or a table.
 
-use super::{BoxField, ExplicitSamples, MeshField, PlaneField, SdfField, SphereField};
+use super::{
+    BoxField, CylinderField, ExplicitSamples, MeshField, PlaneField, SdfField, SphereField,
+};
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
 use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -55,6 +57,8 @@ pub enum ColliderField {
     Sphere(SphereField),
     /// A box along the local axes.
     Box(BoxField),
+    /// A cylinder about an axis along local z.
+    Cylinder(CylinderField),
     /// Distances on a grid.
     Sdf(SdfField),
     /// Distances to the triangles of the shape.
@@ -67,6 +71,7 @@ enum FieldKey {
     Plane,
     Sphere,
     Box,
+    Cylinder,
     Sdf,
     Mesh,
 }
@@ -84,7 +89,7 @@ impl<'de> Visitor<'de> for ColliderVisitor {
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(
-            "a kind of collider such as \"auto\", or a table with one of plane, sphere, box, sdf, mesh",
+            "a kind of collider such as \"auto\", or a table with one of plane, sphere, box, cylinder, sdf, mesh",
         )
     }
 
@@ -97,17 +102,17 @@ impl<'de> Visitor<'de> for ColliderVisitor {
             Some(FieldKey::Plane) => ColliderField::Plane(map.next_value()?),
             Some(FieldKey::Sphere) => ColliderField::Sphere(map.next_value()?),
             Some(FieldKey::Box) => ColliderField::Box(map.next_value()?),
+            Some(FieldKey::Cylinder) => ColliderField::Cylinder(map.next_value()?),
             Some(FieldKey::Sdf) => ColliderField::Sdf(map.next_value()?),
             Some(FieldKey::Mesh) => ColliderField::Mesh(map.next_value()?),
             None => {
                 return Err(A::Error::custom(
-                    "empty table, expected one of plane, sphere, box, sdf, mesh",
+                    "empty table, expected one of plane, sphere, box, cylinder, sdf, mesh",
                 ));
             }
         };
         if map.next_key::<IgnoredAny>()?.is_some() {
-            let message =
-                "more than one key, expected exactly one of plane, sphere, box, sdf, mesh";
+            let message = "more than one key, expected exactly one of plane, sphere, box, cylinder, sdf, mesh";
             return Err(A::Error::custom(message));
         }
         Ok(Collider::Field(field))

@@ -141,9 +141,8 @@ impl Sweep<'_> {
                     twist.rotation + (middle - state.center).cross(&twist.translation);
                 self.total.center[body] -= state.rotation.tr_mul(&twist.translation);
                 if let Some(collider) = &parameters[body].collider {
-                    let arm = middle - poses[k].position;
-                    let rotation = &state.rotation;
-                    let by = contact.contact.pull_dimensions(k, collider, rotation, &arm, twist);
+                    let contact = &contact.contact;
+                    let by = contact.pull_dimensions(k, collider, &poses[k], point, twist);
                     for (sum, d) in self.total.dimensions[body].iter_mut().zip(by) {
                         *sum += d;
                     }
