@@ -14,15 +14,16 @@
 //! ```
 //!
 //! which turns with the footprint and is parallel to an edge of a square, so that the anchors are the middles of two edges. Opposite corners,
-//! as elsewhere, couple a push along an edge to a turn: their blocks are skewed to the same side. Without a fourth moment (a disk) the
-//! axis is the first tangent.
+//! as elsewhere, couple a push along an edge to a turn: their blocks are skewed to the same side. Without a fourth moment (a disk, the
+//! three points of a cap) the axis `e` is the first tangent, and the anchors are at `m ± e (max − min)/2`: where they are not opposite to each
+//! other, spin pushes aside.
 //!
 //! Generic over the scalar: anchors move with the points, except where the choice of axis or ends changes.
 //! Source: the page *Friction* of the Steel solver; the axis of isotropic footprints is of this project.
 
 use nalgebra::Vector3;
-use osculate_math::Scalar;
 use osculate_math::norm::{self, scale};
+use osculate_math::{Scalar, lift};
 
 /// Relative difference of variances below which a footprint has no long axis.
 const ISOTROPIC: f64 = 1e-6;
@@ -67,16 +68,19 @@ impl<T> Anchors<T> {
 
 /// Two unit vectors across the unit vector `normal`: the first is `normal × x`, or `normal × y` where it is along x.
 pub fn tangents<T: Scalar>(normal: &Vector3<T>) -> [Vector3<T>; 2] {
-    let zero = T::zero();
-    let [x, y] = [Vector3::new(T::one(), zero, zero), Vector3::new(zero, T::one(), zero)];
-    // As in the reference, x serves until it is parallel to rounding.
-    let first = normal.cross(if normal.x.re().abs() < 1.0 - 1e-9 { &x } else { &y });
-    let first = norm::direction(&first).unwrap_or(x);
+    let side = lift(&beside(normal.x.re()));
+    let first = norm::direction(&normal.cross(&side)).unwrap_or(side);
     [first, normal.cross(&first)]
 }
 
+/// What a normal is crossed with: x, or y where it is along x.
+pub(super) fn beside(x: f64) -> Vector3<f64> {
+    // As in the reference, x serves until it is parallel to rounding.
+    if x.abs() < 1.0 - 1e-9 { Vector3::x() } else { Vector3::y() }
+}
+
 /// Mean of some points.
-fn mean<T: Scalar>(points: &[Vector3<T>]) -> Vector3<T> {
+pub(super) fn mean<T: Scalar>(points: &[Vector3<T>]) -> Vector3<T> {
     let sum = points.iter().fold(Vector3::zeros(), |sum, p| sum + p);
     scale(&sum, T::from(1.0 / points.len() as f64))
 }
@@ -87,8 +91,22 @@ fn nearest_root<T: Scalar>(x: T, y: T, n: f64) -> (T, T) {
     (angle.cos(), angle.sin())
 }
 
+/// What an axis is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Axis {
+    /// The long one.
+    Long,
+    /// That of least fourth moment.
+    Fourth,
+    /// The first tangent.
+    Tangent,
+}
+
 /// The axis of a footprint in its tangent plane, or `None` where it is isotropic and corners are wanted.
-fn axis<T: Scalar>(plane: &[(T, T)], isotropic: IsotropicFootprint) -> Option<(T, T)> {
+pub(super) fn axis<T: Scalar>(
+    plane: &[(T, T)],
+    isotropic: IsotropicFootprint,
+) -> Option<(Axis, (T, T))> {
     let zero = T::zero();
     let (xx, xy, yy) = plane
         .iter()
@@ -96,7 +114,7 @@ fn axis<T: Scalar>(plane: &[(T, T)], isotropic: IsotropicFootprint) -> Option<(T
     let (difference, shear) = (xx - yy, xy * 2.0);
     let spread = (difference * difference + shear * shear).re().sqrt();
     if spread > ISOTROPIC * (xx + yy).re() {
-        return Some(nearest_root(difference, shear, 2.0));
+        return Some((Axis::Long, nearest_root(difference, shear, 2.0)));
     }
     if isotropic == IsotropicFootprint::Corners {
         return None;
@@ -109,10 +127,10 @@ fn axis<T: Scalar>(plane: &[(T, T)], isotropic: IsotropicFootprint) -> Option<(T
         size += (c * c + s * s).re();
     }
     if (even * even + odd * odd).re().sqrt() <= ROUND * size {
-        return Some((T::one(), zero));
+        return Some((Axis::Tangent, (T::one(), zero)));
     }
     // cos 4(φ − θ) is least where 4θ is opposite to the harmonic.
-    Some(nearest_root(-even, -odd, 4.0))
+    Some((Axis::Fourth, nearest_root(-even, -odd, 4.0)))
 }
 
 /// Anchors of the contact points of a region; none for no points.
@@ -134,12 +152,44 @@ pub fn anchors<T: Scalar>(
     let plane: Vec<(T, T)> =
         points.iter().map(|p| ((p - center).dot(&first), (p - center).dot(&second))).collect();
     let pair = match axis(&plane, isotropic) {
-        Some((c, s)) => ends(points, &center, &(scale(&first, c) + scale(&second, s)), length),
+        Some((Axis::Tangent, _)) => opposite(points, &center, &first),
+        Some((_, (c, s))) => ends(points, &center, &(scale(&first, c) + scale(&second, s)), length),
         None => corners(points),
     };
     let apart = (pair[1] - pair[0]).map(|x| x.re()).norm();
     let one = apart <= COINCIDENT * length;
     Some(if one { Anchors::One([center]) } else { Anchors::Two(pair) })
+}
+
+/// Two points on an axis through the middle of a footprint, as far apart as it is long.
+fn opposite<T: Scalar>(
+    points: &[Vector3<T>],
+    center: &Vector3<T>,
+    axis: &Vector3<T>,
+) -> [Vector3<T>; 2] {
+    let along = points.iter().map(|p| (p - center).dot(axis));
+    let [i, j] = outermost(along.map(|x| x.re()));
+    let half = scale(axis, (points[j] - points[i]).dot(axis) * 0.5);
+    [center - half, center + half]
+}
+
+/// Where numbers are least and greatest, the first of equal ones.
+pub(super) fn outermost(along: impl Iterator<Item = f64> + Clone) -> [usize; 2] {
+    let pick = |better: fn(f64, f64) -> bool| {
+        let first = (0, f64::NAN);
+        let best = along
+            .clone()
+            .enumerate()
+            .fold(first, |best, (i, x)| if i == 0 || better(x, best.1) { (i, x) } else { best });
+        best.0
+    };
+    [pick(|a, b| a < b), pick(|a, b| a > b)]
+}
+
+/// How far from its outermost point the points of an end are \[m\].
+pub(super) fn reach(extent: f64, length: f64) -> f64 {
+    let (part, floor) = END;
+    (part * extent).max(floor * length)
 }
 
 /// The two ends of the points along the unit vector `axis`.
@@ -152,8 +202,7 @@ fn ends<T: Scalar>(
     let along: Vec<T> = points.iter().map(|p| (p - center).dot(axis)).collect();
     let least = along.iter().copied().fold(along[0], |a, b| if b < a { b } else { a });
     let greatest = along.iter().copied().fold(along[0], |a, b| if b > a { b } else { a });
-    let (part, floor) = END;
-    let near = (part * (greatest - least).re()).max(floor * length);
+    let near = reach((greatest - least).re(), length);
     [least, greatest].map(|end| {
         let members: Vec<Vector3<T>> = points
             .iter()
@@ -168,14 +217,20 @@ fn ends<T: Scalar>(
 
 /// The first point in the order of coordinates, and the one farthest from it.
 fn corners<T: Scalar>(points: &[Vector3<T>]) -> [Vector3<T>; 2] {
+    corner_places(points).map(|k| points[k])
+}
+
+/// Which points those are.
+pub(super) fn corner_places<T: Scalar>(points: &[Vector3<T>]) -> [usize; 2] {
     let key = |p: &Vector3<T>| [p.x.re(), p.y.re(), p.z.re()];
     let less = |a: &Vector3<T>, b: &Vector3<T>| {
         let pairs = key(a).into_iter().zip(key(b));
         pairs.map(|(x, y)| x.total_cmp(&y)).find(|o| o.is_ne()).is_some_and(|o| o.is_lt())
     };
-    let first = points.iter().fold(points[0], |a, b| if less(b, &a) { *b } else { a });
-    let far = |p: &Vector3<T>| (p - first).map(|x| x.re()).norm_squared();
-    let last = points.iter().fold(first, |a, b| if far(b) > far(&a) { *b } else { a });
+    let count = points.len();
+    let first = (1..count).fold(0, |a, b| if less(&points[b], &points[a]) { b } else { a });
+    let far = |i: usize| (points[i] - points[first]).map(|x| x.re()).norm_squared();
+    let last = (0..count).fold(first, |a, b| if far(b) > far(a) { b } else { a });
     [first, last]
 }
 
@@ -222,6 +277,14 @@ mod tests {
             let middles = [Vector3::x(), Vector3::y()].map(|v| turn * v * 0.1);
             assert!(middles.iter().any(|m| same(&pair, &[*m, -m])), "{angle}: {pair:?}");
         }
+    }
+
+    #[test]
+    fn anchors_of_a_triangle_are_opposite_to_each_other_about_its_middle() {
+        let corner =
+            |k: f64| so3::exp(&(Vector3::z() * (0.3 + k * 2.0943951023931953))) * Vector3::x();
+        let pair = two(&[corner(0.0), corner(1.0), corner(2.0)], IsotropicFootprint::Edges);
+        assert!((pair[0] + pair[1]).norm() < 1e-15 && (pair[1] - pair[0]).norm() > 1.4, "{pair:?}");
     }
 
     #[test]

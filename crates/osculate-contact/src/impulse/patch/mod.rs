@@ -15,6 +15,7 @@
 //! Source: the page *Friction* of the Steel solver.
 
 pub mod anchors;
+pub mod anchors_pull;
 pub mod history;
 pub mod motion;
 pub mod regions;
@@ -22,6 +23,7 @@ pub mod release;
 pub mod transport;
 
 pub use anchors::{Anchors, IsotropicFootprint};
+pub use anchors_pull::{PlacesBar, pull_anchors};
 pub use history::{Candidate, Memory, best_match};
 pub use motion::{Interpolation, Motion};
 pub use regions::{PatchContact, regions};

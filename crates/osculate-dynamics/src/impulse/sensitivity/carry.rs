@@ -13,10 +13,11 @@ use nalgebra::{Matrix3, Vector3};
 use osculate_contact::impulse::patch::anchors::anchors;
 use osculate_contact::impulse::patch::motion::midpoint;
 use osculate_contact::impulse::patch::{
-    DisplacementField, Interpolation, IsotropicFootprint, Motion, carry, transport,
+    DisplacementField, Interpolation, IsotropicFootprint, Motion, PlacesBar, carry, pull_anchors,
+    transport,
 };
 use osculate_geometry::manifold::ContactPoint;
-use osculate_math::{Jet, Scalar, lift, mat3, se3::Pose, so3};
+use osculate_math::{Jet, Scalar, mat3, se3::Pose, so3};
 
 /// An anchor of a step.
 #[derive(Clone, Copy, Debug)]
@@ -318,45 +319,15 @@ fn pull_field(
     (by_arm, by_normal)
 }
 
-/// Derivatives by the points and the normal of a region.
-pub(super) struct PlacesBar {
-    pub(super) points: Vec<Vector3<f64>>,
-    pub(super) normal: Vector3<f64>,
-}
-
-/// Points of one pass of jets.
-const POINTS: usize = 5;
-
-/// Pullback of the places of the anchors of a region.
+/// Pullback of the places of the anchors of a region; none where nothing depends on them.
 pub(super) fn pull_places(
     points: &[Vector3<f64>],
     normal: &Vector3<f64>,
-    (length, footprint): (f64, IsotropicFootprint),
+    region: (f64, IsotropicFootprint),
     bars: &[AnchorBar],
-) -> PlacesBar {
-    type Pass = Jet<{ 3 * POINTS }>;
-    let count = points.len();
-    let mut out = vec![Vector3::zeros(); count + 1];
-    if bars.iter().all(|b| b.position == Vector3::zeros()) {
-        return PlacesBar { points: out, normal: Vector3::zeros() };
-    }
-    for first in (0..=count).step_by(POINTS) {
-        let mut lifted: Vec<Vector3<Pass>> = points.iter().chain([normal]).map(lift).collect();
-        let last = (first + POINTS).min(count + 1);
-        for (i, point) in lifted[first..last].iter_mut().enumerate() {
-            for k in 0..3 {
-                point[k].eps[3 * i + k] = 1.0;
-            }
-        }
-        let found = anchors(&lifted[..count], &lifted[count], length, footprint);
-        for (p, bar) in found.as_ref().map_or(&[][..], |a| a.points()).iter().zip(bars) {
-            for (i, sum) in out[first..last].iter_mut().enumerate() {
-                *sum += Vector3::from_fn(|k, _| {
-                    (0..3).map(|c| p[c].eps[3 * i + k] * bar.position[c]).sum::<f64>()
-                });
-            }
-        }
-    }
-    let normal = out.pop().unwrap_or_else(Vector3::zeros);
-    PlacesBar { points: out, normal }
+) -> Option<PlacesBar> {
+    let [first, second] =
+        [bars.first(), bars.get(1)].map(|b| b.map_or(Vector3::zeros(), |b| b.position));
+    let none = first == Vector3::zeros() && second == Vector3::zeros();
+    (!none).then(|| pull_anchors(points, normal, region, &[first, second]))
 }

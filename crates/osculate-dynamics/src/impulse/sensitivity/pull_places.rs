@@ -110,12 +110,14 @@ impl Sweep<'_> {
                 .collect();
             let footprint = source.settings.footprint;
             let normal = &anchor.normal;
-            let by = carry::pull_places(&points, normal, (length, footprint), own);
-            for (bar, middle) in back.contacts[from..to].iter_mut().zip(&by.points) {
-                bar.middle += middle;
+            if let Some(by) = carry::pull_places(&points, normal, (length, footprint), own) {
+                for (bar, middle) in back.contacts[from..to].iter_mut().zip(&by.points) {
+                    bar.middle += middle;
+                }
+                back.contacts[from].normal += by.normal;
             }
             let direct = own.iter().fold(Vector3::zeros(), |sum, b| sum + b.normal);
-            back.contacts[from].normal += by.normal + direct;
+            back.contacts[from].normal += direct;
             i += count;
         }
     }
