@@ -89,7 +89,7 @@ impl Drum<'_> {
     }
 
     /// A place of the world in the frame of the cylinder, from its centre.
-    fn from_center(&self, x: &Vector3<f64>) -> Vector3<f64> {
+    fn arm_of(&self, x: &Vector3<f64>) -> Vector3<f64> {
         self.pose.inverse_transform_point(x) - self.cylinder.center
     }
 
@@ -105,7 +105,7 @@ impl Drum<'_> {
             found.extend(above);
         }
         for (v, x) in self.body.vertices.iter().enumerate() {
-            let arm = self.from_center(&self.other.transform_point(x));
+            let arm = self.arm_of(&self.other.transform_point(x));
             if arm.xy().norm() > self.cylinder.radius {
                 continue;
             }
@@ -122,7 +122,7 @@ impl Drum<'_> {
     fn curved(&self) -> Vec<Contact> {
         let (c, mut found) = (self.cylinder, Vec::new());
         for (v, x) in self.body.vertices.iter().enumerate() {
-            let arm = self.from_center(&self.other.transform_point(x));
+            let arm = self.arm_of(&self.other.transform_point(x));
             let (rho, along) = (arm.xy().norm(), arm.z.abs() - c.half_height);
             if along <= 0.0 && rho > 0.0 {
                 let feature = Feature::PointLine(*x, c.axis());

@@ -23,45 +23,10 @@ fn catalogue() -> Vec<(&'static str, [ContactShape; 2], [Pose; 2])> {
         core: Polytope::cuboid(&Vector3::zeros(), &Vector3::repeat(0.08)),
         radius: 0.02,
     };
-    let can =
-        ContactShape::of_collider(&Collider::cylinder(Vector3::x() * 0.01, 0.1, 0.05).unwrap());
-    let can = can.unwrap();
     let o = || pose([0.0; 3], [0.0; 3]);
     let tilt = || pose([0.01, 0.02, 0.099], [0.02, -0.01, 0.3]);
-    vec![
+    let mut all = vec![
         ("box on plane", [cube.clone(), ground()], [tilt(), o()]),
-        ("flat can on plane", [can.clone(), ground()], [pose([0.0, 0.0, 0.05], [0.0; 3]), o()]),
-        ("tilted can", [can.clone(), ground()], [pose([0.0, 0.0, 0.1], [0.0, 0.6, 0.2]), o()]),
-        (
-            "lying can",
-            [can.clone(), ground()],
-            [pose([0.0, 0.0, 0.0999], [std::f64::consts::FRAC_PI_2, 0.0, 0.2]), o()],
-        ),
-        ("can on slab", [can.clone(), slab.clone()], [pose([0.05, 0.0, 0.0999], [0.0; 3]), o()]),
-        (
-            "can over an edge",
-            [can.clone(), slab.clone()],
-            [pose([0.25, 0.02, 0.0999], [0.0; 3]), o()],
-        ),
-        (
-            "can lying over an edge",
-            [can.clone(), slab.clone()],
-            [pose([0.0, 0.18, 0.1499], [std::f64::consts::FRAC_PI_2, 0.0, 0.0]), o()],
-        ),
-        (
-            "rim on edge",
-            [can.clone(), slab.clone()],
-            [pose([0.33, 0.02, 0.1377], [0.5, 0.0, 0.0]), o()],
-        ),
-        ("box on can", [cube.clone(), can.clone()], [pose([0.03, 0.0, 0.1499], [0.0; 3]), o()]),
-        (
-            "corner on cap",
-            [cube.clone(), can.clone()],
-            [pose([0.02, 0.01, 0.05 + 0.1729], [0.615, 0.785, 0.0]), o()],
-        ),
-        ("ball on rim", [ball.clone(), can.clone()], [pose([0.15, 0.05, 0.13], [0.0; 3]), o()]),
-        ("ball on side", [ball.clone(), can.clone()], [pose([0.19, 0.05, 0.0], [0.0; 3]), o()]),
-        ("ball in cap", [ball.clone(), can], [pose([0.02, 0.05, 0.14], [0.0; 3]), o()]),
         ("ball on plane", [ball.clone(), ground()], [tilt(), pose([0.0; 3], [0.1, 0.0, 0.0])]),
         ("rod on plane", [rod.clone(), ground()], [pose([0.0, 0.0, 0.049], [0.0, 0.01, 0.2]), o()]),
         (
@@ -102,6 +67,52 @@ fn catalogue() -> Vec<(&'static str, [ContactShape; 2], [Pose; 2])> {
                 pose([0.0; 3], [std::f64::consts::FRAC_PI_4, 0.0, 0.0]),
             ],
         ),
+    ];
+    all.extend(cans());
+    all
+}
+
+/// The same with a cylinder.
+fn cans() -> Vec<(&'static str, [ContactShape; 2], [Pose; 2])> {
+    let cube = ContactShape::cuboid(&Vector3::repeat(0.1));
+    let slab = ContactShape::cuboid(&Vector3::new(0.3, 0.2, 0.05));
+    let ball = ContactShape::sphere(Vector3::new(0.01, 0.0, 0.0), 0.1);
+    let can = Collider::cylinder(Vector3::x() * 0.01, 0.1, 0.05).unwrap();
+    let can = ContactShape::of_collider(&can).unwrap();
+    let o = || pose([0.0; 3], [0.0; 3]);
+    vec![
+        ("flat can on plane", [can.clone(), ground()], [pose([0.0, 0.0, 0.05], [0.0; 3]), o()]),
+        ("tilted can", [can.clone(), ground()], [pose([0.0, 0.0, 0.1], [0.0, 0.6, 0.2]), o()]),
+        (
+            "lying can",
+            [can.clone(), ground()],
+            [pose([0.0, 0.0, 0.0999], [std::f64::consts::FRAC_PI_2, 0.0, 0.2]), o()],
+        ),
+        ("can on slab", [can.clone(), slab.clone()], [pose([0.05, 0.0, 0.0999], [0.0; 3]), o()]),
+        (
+            "can over an edge",
+            [can.clone(), slab.clone()],
+            [pose([0.25, 0.02, 0.0999], [0.0; 3]), o()],
+        ),
+        (
+            "can lying over an edge",
+            [can.clone(), slab.clone()],
+            [pose([0.0, 0.18, 0.1499], [std::f64::consts::FRAC_PI_2, 0.0, 0.0]), o()],
+        ),
+        (
+            "rim on edge",
+            [can.clone(), slab.clone()],
+            [pose([0.33, 0.02, 0.1377], [0.5, 0.0, 0.0]), o()],
+        ),
+        ("box on can", [cube.clone(), can.clone()], [pose([0.03, 0.0, 0.1499], [0.0; 3]), o()]),
+        (
+            "corner on cap",
+            [cube.clone(), can.clone()],
+            [pose([0.02, 0.01, 0.05 + 0.1729], [0.615, 0.785, 0.0]), o()],
+        ),
+        ("ball on rim", [ball.clone(), can.clone()], [pose([0.15, 0.05, 0.13], [0.0; 3]), o()]),
+        ("ball on side", [ball.clone(), can.clone()], [pose([0.19, 0.05, 0.0], [0.0; 3]), o()]),
+        ("ball in cap", [ball.clone(), can], [pose([0.02, 0.05, 0.14], [0.0; 3]), o()]),
     ]
 }
 

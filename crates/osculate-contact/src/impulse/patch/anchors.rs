@@ -281,8 +281,9 @@ mod tests {
 
     #[test]
     fn anchors_of_a_triangle_are_opposite_to_each_other_about_its_middle() {
-        let corner =
-            |k: f64| so3::exp(&(Vector3::z() * (0.3 + k * 2.0943951023931953))) * Vector3::x();
+        let corner = |k: f64| {
+            so3::exp(&(Vector3::z() * (0.3 + k * std::f64::consts::TAU / 3.0))) * Vector3::x()
+        };
         let pair = two(&[corner(0.0), corner(1.0), corner(2.0)], IsotropicFootprint::Edges);
         assert!((pair[0] + pair[1]).norm() < 1e-15 && (pair[1] - pair[0]).norm() > 1.4, "{pair:?}");
     }

@@ -167,8 +167,11 @@ mod tests {
     use super::*;
     use osculate_math::{Jet, lift, so3};
 
-    /// Points of a region, lengths and footprints of every kind of axis.
-    fn regions() -> Vec<(&'static str, Vec<Vector3<f64>>, Vector3<f64>, IsotropicFootprint)> {
+    /// Points, normal and what is done where there is no long axis.
+    type Region = (&'static str, Vec<Vector3<f64>>, Vector3<f64>, IsotropicFootprint);
+
+    /// Regions with every kind of axis.
+    fn regions() -> Vec<Region> {
         let turn = so3::exp(&Vector3::new(0.3, -0.2, 0.7));
         let normal = turn * Vector3::z();
         let place = |p: &[f64; 3]| turn * Vector3::from(*p) + Vector3::new(0.3, 0.1, -0.2);
