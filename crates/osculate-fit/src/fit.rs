@@ -107,7 +107,7 @@ impl Plan {
             &self.parameters,
             self.weights,
             horizon,
-            self.initial,
+            self.initial.clone(),
         )?
         .with_nuisances(&self.nuisances)
     }

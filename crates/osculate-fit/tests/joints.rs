@@ -127,5 +127,28 @@ fn starts_that_a_recording_does_not_determine_are_refused() {
     let read = Experiment::read(&experiment("joints_start", EXPERIMENT)).unwrap();
     let initial = InitialState { velocity: Some(0.1), ..InitialState::default() };
     let refused = problem(&read, initial).err().unwrap();
-    assert_eq!(refused, ProblemError::LinkStart { body: "upper".into() });
+    assert!(matches!(refused, ProblemError::Prior(_)), "{refused}");
+    let priors = |prior: &str| {
+        let text = EXPERIMENT.replace(
+            "[[parameter]]\npath = \"lower",
+            &format!("{prior}\n[[parameter]]\npath = \"lower"),
+        );
+        let text = text.replace(
+            "[twin]",
+            "[loss]\nkind = \"noise\"\nposition_sigma = 1e-3\nrotation_sigma_deg = 0.1\n\n[twin]",
+        );
+        Experiment::read(&experiment("joints_priors", &text)).unwrap_err().to_string()
+    };
+    for (prior, words) in [
+        (
+            "[initial_state]\nvelocity_sigma = 0.1\n",
+            ["initial_state", "'upper', which a joint moves"],
+        ),
+        ("[initial_state.joints.lwoer]\nrate_sigma = 0.1\n", ["joints.lwoer", "upper, lower"]),
+        ("[initial_state.joints.lower]\nrate_sigma = 0.0\n", ["joints.lower.rate_sigma", "> 0"]),
+    ] {
+        let refused = priors(prior);
+        let words = ["experiment.toml:1", words[0], words[1]];
+        assert!(words.iter().all(|w| refused.contains(w)), "{refused}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::channel::{ChannelFile, Sigma};
 use super::file::{ExperimentFile, InitialStateFile, Loss, StageFile, TrustFile};
-use super::{ExperimentError, Refuse};
+use super::{ExperimentError, Refuse, prior};
 use crate::contact_model::Entry;
 use crate::fit::Algorithm;
 use crate::nuisance;
@@ -10,6 +10,7 @@ use crate::parameter::resolve;
 use crate::surface::quadratic::coefficients;
 use crate::trust::MOST_GRIDS;
 use crate::twin::{TwinError, TwinFile};
+use osculate_dynamics::Scene;
 use osculate_dynamics::file::Source;
 
 /// A file with the text that it was read from.
@@ -96,17 +97,9 @@ impl<'a> Check<'a> {
 
     fn initial_state(&self) -> Result<(), ExperimentError> {
         let s = &self.file.initial_state;
-        for (field, x) in [
-            ("position_sigma", s.position_sigma),
-            ("rotation_sigma_deg", s.rotation_sigma_deg),
-            ("velocity_sigma", s.velocity_sigma),
-            ("angular_velocity_sigma", s.angular_velocity_sigma),
-        ] {
-            if let Some(x) = x {
-                let field = format!("initial_state.{field}");
-                if !(x.is_finite() && x > 0.0) {
-                    return self.refuse(&field, x, "> 0, or absent to keep it fixed");
-                }
+        for (field, x) in s.sigmas() {
+            if let Some(x) = x.filter(|x| !(x.is_finite() && *x > 0.0)) {
+                return self.refuse(&field, x, "> 0, or absent to keep it fixed");
             }
         }
         if self.file.loss == Loss::Baseline && !self.file.nuisances.is_empty() {
@@ -201,6 +194,14 @@ impl<'a> Check<'a> {
         let allowed = "a body without joint, a link of the world, or one of whose joints up to the world each has a \
                        [[channel]] of kind \"joint-position\"";
         self.refuse("body", found, allowed)
+    }
+
+    /// What is uncertain of the start, where the scene is known.
+    pub(super) fn prior(&self, scene: &Scene, body: usize) -> Result<(), ExperimentError> {
+        match prior(&self.file.initial_state).check(scene, body) {
+            Ok(()) => Ok(()),
+            Err(e) => self.refuse(&e.field, e.found, e.allowed),
+        }
     }
 
     /// Paths and standard deviations of the nuisance parameters.

@@ -9,6 +9,7 @@ use crate::recording::Part;
 use crate::surface::Average;
 use crate::trust::GRIDS;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// An experiment.
@@ -110,7 +111,7 @@ pub enum Loss {
 }
 
 /// Standard deviations of the recorded start.
-#[derive(Clone, Copy, Debug, PartialEq, Default, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct InitialStateFile {
     /// Of each coordinate of the position (m).
@@ -121,6 +122,38 @@ pub struct InitialStateFile {
     pub velocity_sigma: Option<f64>,
     /// Of each coordinate of the angular velocity (rad/s).
     pub angular_velocity_sigma: Option<f64>,
+    /// Of revolute and prismatic joints, by the actor that they move.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub joints: BTreeMap<String, JointPriorFile>,
+}
+
+/// Standard deviations of the recorded start of a joint.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct JointPriorFile {
+    /// Of its position (rad, m).
+    pub position_sigma: Option<f64>,
+    /// Of its rate (rad/s, m/s).
+    pub rate_sigma: Option<f64>,
+}
+
+impl InitialStateFile {
+    /// Every standard deviation with its field.
+    pub(super) fn sigmas(&self) -> Vec<(String, Option<f64>)> {
+        let own = [
+            ("position_sigma", self.position_sigma),
+            ("rotation_sigma_deg", self.rotation_sigma_deg),
+            ("velocity_sigma", self.velocity_sigma),
+            ("angular_velocity_sigma", self.angular_velocity_sigma),
+        ];
+        let mut all = own.map(|(field, s)| (format!("initial_state.{field}"), s)).to_vec();
+        for (name, joint) in &self.joints {
+            let at = format!("initial_state.joints.{name}");
+            all.push((format!("{at}.position_sigma"), joint.position_sigma));
+            all.push((format!("{at}.rate_sigma"), joint.rate_sigma));
+        }
+        all
+    }
 }
 
 /// One stage.

@@ -12,7 +12,8 @@ pub use channel::{Axis, ChannelFile, ChannelKind, Sigma};
 pub use doubts::Doubt;
 pub use error::ExperimentError;
 pub use file::{
-    ExperimentFile, InitialStateFile, Loss, MultiStart, PartName, ProfileFile, StageFile, TrustFile,
+    ExperimentFile, InitialStateFile, JointPriorFile, Loss, MultiStart, PartName, ProfileFile,
+    StageFile, TrustFile,
 };
 pub(crate) use refuse::Refuse;
 
@@ -21,8 +22,8 @@ use crate::fit::{Algorithm, Designs, Plan, StagePlan};
 use crate::identify::{BootstrapPlan, ProfilePlan};
 use crate::noise;
 use crate::problem::{
-    Horizon, InitialState, Model, ModelSettings, Problem, ProblemError, Toss, Weights, hangs_on,
-    starts_by_joints,
+    Horizon, InitialState, JointPrior, Model, ModelSettings, Problem, ProblemError, Toss, Weights,
+    hangs_on, starts_by_joints,
 };
 use crate::recording::{Dataset, Part};
 use crate::trust::Extent;
@@ -65,6 +66,22 @@ fn settings(built: &BuiltScene) -> ModelSettings {
     }
 }
 
+/// The prior that a file says.
+fn prior(s: &InitialStateFile) -> InitialState {
+    let joint = |(name, j): (&String, &JointPriorFile)| JointPrior {
+        joint: name.clone(),
+        position: j.position_sigma,
+        rate: j.rate_sigma,
+    };
+    InitialState {
+        position: s.position_sigma,
+        rotation: s.rotation_sigma_deg.map(f64::to_radians),
+        velocity: s.velocity_sigma,
+        angular_velocity: s.angular_velocity_sigma,
+        joints: s.joints.iter().map(joint).collect(),
+    }
+}
+
 impl Experiment {
     /// Reads an experiment and its scene.
     ///
@@ -88,6 +105,7 @@ impl Experiment {
         if !starts_by_joints(&model) {
             check.tracked(hangs_on(&model.scene, body))?;
         }
+        check.prior(&model.scene, body)?;
         let numbers = model
             .numbers()
             .map_err(|source| ExperimentError::Body { file: path.to_owned(), source })?;
@@ -175,7 +193,7 @@ impl Experiment {
         let problem = |horizon| {
             let (model, free) = (self.model.clone(), &self.file.parameters);
             let weights = self.weights(half_side);
-            Problem::new(model, tosses.to_vec(), free, weights, horizon, initial)?
+            Problem::new(model, tosses.to_vec(), free, weights, horizon, initial.clone())?
                 .with_nuisances(&self.file.nuisances)
         };
         horizons.chain([Horizon::Full]).map(problem).collect::<Result<_, _>>().map(Some)
@@ -200,13 +218,7 @@ impl Experiment {
 
     /// Prior of the initial states.
     pub fn initial_state(&self) -> InitialState {
-        let s = &self.file.initial_state;
-        InitialState {
-            position: s.position_sigma,
-            rotation: s.rotation_sigma_deg.map(f64::to_radians),
-            velocity: s.velocity_sigma,
-            angular_velocity: s.angular_velocity_sigma,
-        }
+        prior(&self.file.initial_state)
     }
 
     /// The plan of the fit.

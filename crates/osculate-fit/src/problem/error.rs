@@ -1,5 +1,6 @@
 //! Why a problem cannot be set up or evaluated.
 
+use super::PriorError;
 use crate::contact_model::ModelError;
 use crate::nuisance::NuisanceError;
 use crate::parameter::ParameterError;
@@ -44,6 +45,9 @@ pub enum ProblemError {
         "nuisance parameters and shooting: segments of a toss would each have their own, allowed: one of the two"
     )]
     NuisanceInSegments,
+    /// A prior on a start that the scene does not have.
+    #[error(transparent)]
+    Prior(PriorError),
     /// There are no tosses.
     #[error("no tosses to fit")]
     NoTosses,
@@ -65,11 +69,9 @@ pub enum ProblemError {
         /// Its parent.
         parent: String,
     },
-    /// The start of a link is that of its joint.
-    #[error(
-        "body '{body}' is a link: its start cannot be estimated, neither by [initial_state] nor by shooting"
-    )]
-    LinkStart {
+    /// The state of a link that starts a segment is that of all joints.
+    #[error("body '{body}' is a link: its tosses cannot be cut into segments by shooting")]
+    LinkShooting {
         /// Its name.
         body: String,
     },

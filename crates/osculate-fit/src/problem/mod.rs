@@ -12,6 +12,7 @@ mod along;
 mod channel;
 mod error;
 mod observe;
+mod prior;
 mod residuals;
 mod segments;
 mod start;
@@ -20,6 +21,7 @@ mod typed;
 pub use along::Along;
 pub use channel::{BodyStart, Channel, JointStart, Quantity, Sample};
 pub use error::ProblemError;
+pub use prior::{InitialState, JointPrior, PriorError};
 pub use typed::numbers;
 
 use crate::contact_model::{Entry, ModelError};
@@ -60,35 +62,6 @@ pub enum Horizon {
         /// Frames of a segment.
         frames: usize,
     },
-}
-
-/// Standard deviations of the prior around the recorded start; `None` keeps that part fixed.
-///
-/// A prior on position or rotation stands for the measurement of the first frame, which then has no residual of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Default)]
-pub struct InitialState {
-    /// Of the position (m).
-    pub position: Option<f64>,
-    /// Of the rotation (rad).
-    pub rotation: Option<f64>,
-    /// Of the velocity (m/s).
-    pub velocity: Option<f64>,
-    /// Of the angular velocity (rad/s).
-    pub angular_velocity: Option<f64>,
-}
-
-impl InitialState {
-    pub(super) fn sigmas(&self) -> [Option<f64>; 4] {
-        [self.position, self.rotation, self.velocity, self.angular_velocity]
-    }
-
-    /// Everything free, held together by continuity alone.
-    pub(super) const FREE: Self = Self {
-        position: Some(f64::INFINITY),
-        rotation: Some(f64::INFINITY),
-        velocity: Some(f64::INFINITY),
-        angular_velocity: Some(f64::INFINITY),
-    };
 }
 
 /// One measured toss, from the frame the roll-out starts at.
@@ -219,6 +192,7 @@ impl Problem {
         if !model.channels.is_empty() && matches!(horizon, Horizon::MultipleShooting { .. }) {
             return Err(ProblemError::ShootingChannels);
         }
+        initial.check(&model.scene, model.body)?;
         for t in &tosses {
             let (expected, frames) = (model.channels.len(), t.measured.len());
             let found = t.series.iter().filter(|s| s.len() == frames).count();

@@ -1,8 +1,8 @@
 //! A toss cut into segments, what is free in each, and what ties them.
 
 use super::typed::Stretch;
-use super::{Horizon, InitialState, ProblemError, Toss};
-use crate::contact_model::{ContactModel, Entry, index_of};
+use super::{Horizon, ProblemError, Toss};
+use crate::contact_model::ContactModel;
 use nalgebra::Vector3;
 use osculate_dynamics::impulse::RigidState;
 use osculate_math::{Scalar, so3};
@@ -74,24 +74,6 @@ impl Toss {
         let (p, r) = self.measured[b].increment_from(&self.measured[a]);
         (p / dt, r / dt)
     }
-}
-
-pub(super) fn own_parameters(
-    entries: &[Entry],
-    body: &str,
-    initial: &InitialState,
-) -> Vec<(usize, f64)> {
-    let names = ["position", "rotation", "velocity", "angular_velocity"];
-    let mut own = Vec::new();
-    for (name, sigma) in names.into_iter().zip(initial.sigmas()) {
-        let Some(sigma) = sigma else { continue };
-        for axis in ["x", "y", "z"] {
-            if let Some(i) = index_of(entries, &format!("{body}.{name}_{axis}")) {
-                own.push((i, sigma));
-            }
-        }
-    }
-    own
 }
 
 /// Residuals that tie the end of each segment to the start of the next.

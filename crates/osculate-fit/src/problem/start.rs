@@ -27,6 +27,19 @@ pub(crate) fn is_link(scene: &Scene, body: usize) -> bool {
     scene.articulation.as_ref().is_some_and(|a| a.link_of_body(body).is_some())
 }
 
+/// Names of the joints from the tracked body to the world.
+pub(super) fn joints_to(scene: &Scene, body: usize) -> Vec<&str> {
+    let Some(articulation) = &scene.articulation else { return Vec::new() };
+    let links = articulation.model().links();
+    let mut link = articulation.link_of_body(body);
+    let mut names = Vec::new();
+    while let Some(i) = link {
+        names.push(links[i].name.as_str());
+        link = links[i].parent;
+    }
+    names
+}
+
 /// Whether joint channels say where every joint stands that moves the tracked body.
 pub(crate) fn starts_by_joints(model: &Model) -> bool {
     let Some(articulation) = &model.scene.articulation else { return false };

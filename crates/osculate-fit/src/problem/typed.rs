@@ -1,7 +1,8 @@
 //! The identification problem under one contact model.
 
-use super::channel::{Channel, Quantity};
-use super::segments::{Segments, own_parameters};
+use super::channel::Channel;
+use super::prior::own_parameters;
+use super::segments::Segments;
 use super::start;
 use super::{Along, Horizon, InitialState, Problem, ProblemError, RollOut, Toss, Weights};
 use crate::contact_model::{ContactModel, Entry, ModelError, index_of};
@@ -91,17 +92,6 @@ impl<S: ContactModel> Stretch<S> {
         Ok(all)
     }
 
-    /// Leaves out what the first frame says of the pose of the tracked body.
-    fn forget_first(&self, toss: &mut Toss) {
-        toss.observed.iter_mut().take(1).for_each(|o| *o = false);
-        for (c, series) in self.channels.iter().zip(&mut toss.series) {
-            let placed = matches!(c.quantity, Quantity::Position | Quantity::Rotation);
-            if placed && c.body == self.body {
-                series.iter_mut().take(1).for_each(|s| *s = None);
-            }
-        }
-    }
-
     /// Clock offsets of the channels, which are parameters beside those of the scene.
     fn offsets(&self) -> Vec<(Entry, f64)> {
         let mut all: Vec<(Entry, f64)> = Vec::new();
@@ -175,20 +165,18 @@ impl<S: ContactModel> Typed<S> {
             parameters.iter().filter(|p| !p.profile_only).cloned().collect();
         let tied = free.iter().map(|p| tied(&entries, p)).collect::<Result<Vec<_>, _>>()?;
         let shooting = matches!(horizon, Horizon::MultipleShooting { .. });
-        let name = &scene.bodies[stretch.body].name;
-        if start::is_link(scene, stretch.body) && (shooting || initial != InitialState::default()) {
-            return Err(ProblemError::LinkStart { body: name.clone() });
+        if start::is_link(scene, stretch.body) && shooting {
+            let body = scene.bodies[stretch.body].name.clone();
+            return Err(ProblemError::LinkShooting { body });
         }
-        let own =
-            own_parameters(&entries, name, if shooting { &InitialState::FREE } else { &initial });
-        // A prior on the initial pose is the measurement of the first frame: it must not count twice.
-        let prior_is_first_frame =
-            !shooting && (initial.position.is_some() || initial.rotation.is_some());
+        let uncertain = if shooting { &InitialState::FREE } else { &initial };
+        let own = own_parameters(&entries, (scene, stretch.body), uncertain);
         let tosses = tosses
             .into_iter()
             .map(|mut t| {
-                if prior_is_first_frame {
-                    stretch.forget_first(&mut t);
+                // The segments of shooting have no prior.
+                if !shooting {
+                    stretch.forget_first(&mut t, &initial);
                 }
                 Segments::new(&stretch, t, horizon)
             })
@@ -300,10 +288,10 @@ impl<S: ContactModel> Tosses for Typed<S> {
             return Err(ProblemError::NuisanceInSegments);
         }
         // The start of the tracked body is that of the recording, and belongs to the initial state.
-        let body = &self.stretch.scene.bodies[self.stretch.body].name;
-        let of_start = own_parameters(&self.entries, body, &InitialState::FREE);
+        let tracked = (&self.stretch.scene, self.stretch.body);
+        let of_start = own_parameters(&self.entries, tracked, &InitialState::FREE);
         let mut taken: Vec<usize> = self.indices.clone();
-        taken.extend(of_start.iter().map(|o| o.0));
+        taken.extend(of_start.iter().chain(&self.own).map(|o| o.0));
         let found = nuisance::places(&self.entries, nuisances, &taken)
             .map_err(|(index, source)| ProblemError::Nuisance { index, source })?;
         self.own.extend(found);
