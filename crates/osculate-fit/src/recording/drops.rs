@@ -1,9 +1,9 @@
 //! Import of the public planar drops of a square between two plates.
 //!
-//! The recordings are one CSV table `traj,t,x,z,theta[,vx,vz,omega]` in SI units at 250 Hz, x to the right, z up, θ counter-clockwise:
-//! the drops of N. Fazeli et al. (MIT MCube) as processed in <https://github.com/DAIRLab/ImpactModeling>. [`import`] writes one file a
-//! drop with the columns `x`, `z` and `theta`, without a pose in space, and what a roll-out starts from: three joints named `slide`,
-//! `lift` and `square`.
+//! The recordings are one CSV table `traj,t,x,z,theta[,vx,vz,omega]` in SI units at 250 Hz, x to the right, z up, and θ clockwise, as
+//! jumps of the spin at impacts say: the drops of N. Fazeli et al. (MIT MCube) as processed in
+//! <https://github.com/DAIRLab/ImpactModeling>. [`import`] writes one file a drop with the columns `x`, `z` and `theta`, without a pose
+//! in space, and what a roll-out starts from: three joints named `slide`, `lift` and `square`.
 //!
 //! ```text
 //! s = max(0, first frame whose lowest corner is at 10 mm or below − 3)
