@@ -53,7 +53,8 @@ fn problem(plan: &Plan, chosen: &[usize]) -> Result<Problem, ReportError> {
         Some(short @ Horizon::Short { .. }) => short,
         _ => Horizon::Full,
     };
-    let made = Problem::new(plan.model.clone(), tosses, &all, plan.weights, horizon, plan.initial)?;
+    let (model, initial) = (plan.model.clone(), plan.initial.clone());
+    let made = Problem::new(model, tosses, &all, plan.weights, horizon, initial)?;
     Ok(made.with_nuisances(&plan.nuisances)?)
 }
 
