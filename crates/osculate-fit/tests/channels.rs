@@ -301,6 +301,62 @@ fn jacobian_of_every_channel_is_the_difference_of_its_residuals() {
     }
 }
 
+/// Records under a mask of zero, however wrong, say nothing: the fit has the bits of one to files that lack them.
+#[test]
+fn masked_records_are_left_out() {
+    let masked =
+        EXPERIMENT.replace("columns = [\"slide\"]", "columns = [\"slide\"]\nmask = \"slide_seen\"");
+    let experiment = read("channels_mask", &masked);
+    let folder = written(&experiment);
+    let seen = |k: usize| k % 3 != 1;
+    let with_mask = |wrong: &str| {
+        for entry in std::fs::read_dir(folder.join("tosses")).unwrap() {
+            let path = entry.unwrap().path();
+            let text = std::fs::read_to_string(&path).unwrap();
+            let (header, rows) = text.split_once('\n').unwrap();
+            let names: Vec<&str> = header.trim_end().split(',').collect();
+            let slide = names.iter().position(|n| *n == "slide").unwrap();
+            let mask = names.iter().position(|n| *n == "slide_seen");
+            let names = &names[..mask.unwrap_or(names.len())];
+            let mut out = format!("{},slide_seen\n", names.join(","));
+            for (k, row) in rows.lines().enumerate() {
+                let mut fields: Vec<&str> = row.split(',').take(names.len()).collect();
+                if !seen(k) {
+                    fields[slide] = wrong;
+                }
+                out += &format!("{},{}\n", fields.join(","), u8::from(seen(k)));
+            }
+            std::fs::write(&path, out).unwrap();
+        }
+        let file = folder.join("metadata.json");
+        let mut json: serde_json::Value =
+            serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+        let extra = json["extra_columns"].as_array_mut().unwrap();
+        if extra.iter().all(|name| name != "slide_seen") {
+            extra.push("slide_seen".into());
+        }
+        std::fs::write(&file, json.to_string()).unwrap();
+        let data = Dataset::open(&folder).unwrap();
+        let tosses = experiment.tosses(&data, Part::Train).unwrap();
+        let problem = problem(&experiment, tosses);
+        problem.evaluate(0, &truth(&problem), &[], true).unwrap()
+    };
+    let (absent, wrong) = (with_mask(""), with_mask("17.5"));
+    assert_eq!(absent, wrong);
+    // Eight of 25 records of the slide are masked.
+    let every = experiment_without_mask(&folder);
+    assert_eq!(every.residuals.len(), absent.residuals.len() + 8);
+    assert!(every.residuals.amax() > 1e3 && absent.residuals.amax() < 10.0);
+}
+
+/// Residuals of the first toss of a folder where every record counts.
+fn experiment_without_mask(data: &Path) -> osculate_fit::least_squares::BlockResiduals {
+    let plain = read("channels_no_mask", EXPERIMENT);
+    let tosses = plain.tosses(&Dataset::open(data).unwrap(), Part::Train).unwrap();
+    let problem = problem(&plain, tosses);
+    problem.evaluate(0, &truth(&problem), &[], true).unwrap()
+}
+
 #[test]
 fn joint_coordinates_of_a_motion_are_those_of_its_start_and_rates_their_slope() {
     let experiment = read("channels_joints", EXPERIMENT);
