@@ -48,6 +48,8 @@ fn normalised_errors(seed: u64) -> Vec<Option<f64>> {
             step: None,
             profile_only: false,
             also: Vec::new(),
+            per: None,
+            group: None,
         })
         .to_vec();
     let stage = |horizon| StagePlan {

@@ -42,6 +42,8 @@ fn found(horizon: Horizon, algorithm: Algorithm) -> [f64; 2] {
         step: Some(0.1),
         profile_only: false,
         also: Vec::new(),
+        per: None,
+        group: None,
     };
     let model = model();
     let plan = Plan {

@@ -11,66 +11,12 @@ use crate::nuisance::Nuisance;
 use crate::optimise::{self, Budget, Solver};
 use crate::parameter::FreeParameter;
 use crate::problem::{Horizon, InitialState, Model, Problem, ProblemError, Toss, Weights};
-use crate::surface::{self, Average, Surface, latin_column};
+pub use crate::stage::{Algorithm, Designs, StagePlan};
+use crate::surface::{self, Surface, latin_column};
 use rand::{SeedableRng, rngs::StdRng};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// The algorithm of a stage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[serde(rename_all = "kebab-case")]
-pub enum Algorithm {
-    /// Bounded Levenberg–Marquardt with exact Jacobians.
-    #[default]
-    LevenbergMarquardt,
-    /// argmin's L-BFGS.
-    Lbfgs,
-    /// argmin's Nelder–Mead.
-    NelderMead,
-    /// CMA-ES.
-    CmaEs,
-    /// The minimum of a smooth trend, fitted to samples in shrinking boxes.
-    ResponseSurface,
-}
-
-/// One stage of a fit.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StagePlan {
-    /// How far roll-outs go.
-    pub horizon: Horizon,
-    /// How the loss is lowered.
-    pub algorithm: Algorithm,
-    /// Most iterations.
-    pub iterations: usize,
-    /// First simplex of Nelder–Mead, in coordinates.
-    pub simplex: f64,
-    /// Paths that move in this stage; the others keep their values. All where empty.
-    pub free: Vec<String>,
-    /// Designs of a response surface.
-    pub designs: Designs,
-}
-
-/// The designs of a response-surface stage.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Designs {
-    /// Points of a round.
-    pub points: usize,
-    /// Rounds.
-    pub rounds: usize,
-    /// Half width of the first box, in coordinates; a parameter's own `step` replaces it.
-    pub half_width: f64,
-    /// Factor of a half width after a round whose minimum is inside.
-    pub shrink: f64,
-    /// What is fitted.
-    pub average: Average,
-}
-
-impl Default for Designs {
-    fn default() -> Self {
-        Self { points: 40, rounds: 3, half_width: 0.5, shrink: 0.6, average: Average::Mean }
-    }
-}
 
 /// What is fitted, to what, from where.
 #[derive(Clone, Debug)]
@@ -197,6 +143,20 @@ pub enum FitError {
         /// Why the first did.
         first: String,
     },
+    /// A response surface of too few points for its trend.
+    #[error(
+        "stage {stage}: {found} points of a response surface for {parameters} parameters, allowed: at least {least}"
+    )]
+    Points {
+        /// Which, from 1.
+        stage: usize,
+        /// Points of a round.
+        found: usize,
+        /// How many parameters move in it.
+        parameters: usize,
+        /// One and a half for each coefficient, and two.
+        least: usize,
+    },
     /// There are no stages or no starts.
     #[error("{what}: 0 given, at least 1 is needed")]
     Nothing {
@@ -237,6 +197,7 @@ pub fn fit(
             return Err(FitError::Nothing { what });
         }
     }
+    check_points(plan)?;
     let problems =
         plan.stages.iter().map(|s| plan.problem(s.horizon)).collect::<Result<Vec<_>, _>>()?;
     let points = starting_points(&plan.parameters, plan.starts, plan.seed);
@@ -258,6 +219,18 @@ pub fn fit(
     }
     found.interrupted = interrupted.load(Ordering::Relaxed);
     Ok(found)
+}
+
+/// Parameters of groups are known only with the recordings, so this is not known when an experiment is read.
+fn check_points(plan: &Plan) -> Result<(), FitError> {
+    for (i, s) in plan.stages.iter().enumerate() {
+        let parameters = plan.parameters.iter().filter(|p| s.moves(p)).count();
+        let (found, least) = (s.designs.points, surface::least_points(parameters));
+        if s.algorithm == Algorithm::ResponseSurface && found < least {
+            return Err(FitError::Points { stage: i + 1, found, parameters, least });
+        }
+    }
+    Ok(())
 }
 
 fn run_start(
@@ -332,7 +305,7 @@ pub fn run_stage(
     interrupted: &AtomicBool,
     observe: &(dyn Fn(usize, f64) + Sync),
 ) -> Result<(Solution, Option<Surface>), ProblemError> {
-    let moves = |p: &FreeParameter| plan.free.is_empty() || plan.free.contains(&p.path);
+    let moves = |p: &FreeParameter| plan.moves(p);
     let parameters = problem.parameters();
     let bounds: Vec<[f64; 2]> = parameters
         .iter()

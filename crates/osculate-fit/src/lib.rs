@@ -40,6 +40,7 @@ pub mod parameter;
 pub mod problem;
 pub mod recording;
 pub mod report;
+mod stage;
 pub mod surface;
 pub mod trust;
 pub mod twin;

@@ -40,6 +40,12 @@ pub struct FreeParameter {
     /// Other paths that have the same value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<String>,
+    /// Label of recordings: each value of it has a value of its own. [`RECORDING`] stands for the recording itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per: Option<String>,
+    /// The value of that label whose recordings alone have this parameter. The path ends in it, `cube.mu[oak]`.
+    #[serde(skip)]
+    pub group: Option<String>,
 }
 
 /// What can be wrong with free parameters.
@@ -82,6 +88,14 @@ pub enum ParameterError {
         /// Path of the parameter.
         path: String,
     },
+    /// A label that recordings cannot have.
+    #[error("per of '{path}' is '{found}', allowed: a name without brackets, or \"recording\"")]
+    Label {
+        /// Path of the parameter.
+        path: String,
+        /// The label found.
+        found: String,
+    },
     /// There is nothing to estimate.
     #[error("no free parameters: list at least one [[parameter]]")]
     None,
@@ -94,12 +108,28 @@ impl ParameterError {
             Self::Unknown { path, .. } | Self::Twice { path } => Some((path, "path")),
             Self::Range { path, field, .. } => Some((path, field)),
             Self::Step { path, .. } => Some((path, "step")),
+            Self::Label { path, .. } => Some((path, "per")),
             Self::None => None,
         }
     }
 }
 
+/// The label that every recording has: its number.
+pub const RECORDING: &str = "recording";
+
 impl FreeParameter {
+    /// Path among the numbers of the scene.
+    pub fn scene_path(&self) -> &str {
+        let end = |group: &String| self.path.len().saturating_sub(group.len() + 2);
+        self.group.as_ref().map_or(&self.path, |group| &self.path[..end(group)])
+    }
+
+    /// The parameter of one value of its label.
+    pub(crate) fn of_group(&self, group: &str) -> Self {
+        let path = format!("{}[{group}]", self.scene_path());
+        Self { path, group: Some(group.to_owned()), ..self.clone() }
+    }
+
     /// `u` of a value; values outside the range of a bounded scale go to its edge.
     pub fn to_coordinate(&self, value: f64) -> f64 {
         let [a, b] = self.range;
@@ -162,6 +192,9 @@ impl FreeParameter {
     pub(crate) fn validate(&self) -> Result<(), ParameterError> {
         if let Some(step) = self.step.filter(|s| !(s.is_finite() && *s > 0.0)) {
             return Err(ParameterError::Step { path: self.path.clone(), found: step });
+        }
+        if let Some(found) = self.per.as_ref().filter(|p| p.is_empty() || p.contains(['[', ']'])) {
+            return Err(ParameterError::Label { path: self.path.clone(), found: found.clone() });
         }
         for (field, [low, high]) in
             [("range", self.range), ("start", self.start.unwrap_or(self.range))]
@@ -284,6 +317,8 @@ mod tests {
             step: None,
             profile_only: false,
             also: Vec::new(),
+            per: None,
+            group: None,
         }
     }
 

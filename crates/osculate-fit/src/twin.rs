@@ -202,6 +202,7 @@ fn toss(model: &Model, twin: &TwinFile, i: usize) -> Result<(Toss, usize), TwinE
             .collect(),
         others: Vec::new(),
         series: Vec::new(),
+        labels: BTreeMap::new(),
     };
     if !model.channels.is_empty() {
         return read_channels(model, twin, toss, &mut rng);
@@ -329,6 +330,9 @@ fn record(model: &Model, t: &Toss, file: &str) -> serde_json::Value {
     });
     if !joints.is_empty() {
         record["rollout_joints"] = serde_json::json!(joints);
+    }
+    if !t.labels.is_empty() {
+        record["labels"] = serde_json::json!(t.labels);
     }
     record
 }

@@ -50,6 +50,8 @@ fn free(path: &str, range: [f64; 2]) -> FreeParameter {
         step: None,
         profile_only: false,
         also: Vec::new(),
+        per: None,
+        group: None,
     }
 }
 

@@ -48,6 +48,8 @@ fn free() -> FreeParameter {
         step: None,
         profile_only: false,
         also: Vec::new(),
+        per: None,
+        group: None,
     }
 }
 

@@ -159,6 +159,8 @@ fn recover(model: &Model, twin: &TwinFile, path: &str, scale: Scale) -> (f64, us
         step: None,
         profile_only: false,
         also: Vec::new(),
+        per: None,
+        group: None,
     };
     let weights = Weights { position: 1.0 / 0.05, rotation: 1.0, per_frame_mean: true };
     let (horizon, initial) = (Horizon::Full, InitialState::default());

@@ -72,6 +72,8 @@ impl Check<'_> {
             step: None,
             profile_only: false,
             also: Vec::new(),
+            per: None,
+            group: None,
         };
         let all: Vec<FreeParameter> = self.file.parameters.iter().map(free).collect();
         resolve(entries, &all).map_err(|source| {

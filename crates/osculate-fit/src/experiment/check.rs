@@ -7,7 +7,7 @@ use crate::contact_model::Entry;
 use crate::fit::Algorithm;
 use crate::nuisance;
 use crate::parameter::resolve;
-use crate::surface::quadratic::coefficients;
+use crate::surface::least_points;
 use crate::trust::MOST_GRIDS;
 use crate::twin::{TwinError, TwinFile};
 use osculate_dynamics::Scene;
@@ -179,7 +179,7 @@ impl<'a> Check<'a> {
         }
         let moves = |path: &String| stage.free.is_empty() || stage.free.contains(path);
         let free = self.file.parameters.iter().filter(|p| !p.profile_only && moves(&p.path));
-        let needed = coefficients(free.count()) * 3 / 2 + 2;
+        let needed = least_points(free.count());
         if surface && !(needed..=100_000).contains(&d.points) {
             let allowed = format!("{needed} to 100000: one and a half points for each coefficient");
             return self.refuse(&at("points"), d.points, allowed);

@@ -66,6 +66,23 @@ pub enum ExperimentError {
         /// Why.
         source: SceneError,
     },
+    /// A toss without a label that a parameter goes by.
+    #[error(
+        "{}: toss {id}: found labels {known}, allowed: with '{label}', for each value of which '{path}' has one of its own",
+        file.display()
+    )]
+    Label {
+        /// The metadata.
+        file: PathBuf,
+        /// Number of the toss.
+        id: u32,
+        /// The label.
+        label: String,
+        /// Path of the parameter.
+        path: String,
+        /// Labels of the toss.
+        known: String,
+    },
     /// A part without tosses.
     #[error(
         "{}: {part} has no tosses, so there is nothing to roll out; the folder has {counts}: \

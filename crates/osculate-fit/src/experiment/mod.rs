@@ -23,7 +23,7 @@ use crate::identify::{BootstrapPlan, ProfilePlan};
 use crate::noise;
 use crate::problem::{
     Horizon, InitialState, JointPrior, Model, ModelSettings, Problem, ProblemError, Toss, Weights,
-    hangs_on, starts_by_joints,
+    hangs_on, per_group, starts_by_joints,
 };
 use crate::recording::{Dataset, Part};
 use crate::trust::Extent;
@@ -151,7 +151,27 @@ impl Experiment {
                 counts: counts.join(", "),
             });
         }
-        data.load_part(part)?.into_iter().map(|t| self.toss(t)).collect()
+        let tosses = data.load_part(part)?.into_iter().map(|t| self.toss(t));
+        let tosses = tosses.collect::<Result<Vec<_>, _>>()?;
+        self.labels(&tosses, data)?;
+        Ok(tosses)
+    }
+
+    /// Every toss has the labels that parameters go by.
+    fn labels(&self, tosses: &[Toss], data: &Dataset) -> Result<(), ExperimentError> {
+        for p in &self.file.parameters {
+            let Some(label) = &p.per else { continue };
+            let Some(toss) = tosses.iter().find(|t| t.label(label).is_none()) else { continue };
+            let known: Vec<&str> = toss.labels.keys().map(String::as_str).collect();
+            return Err(ExperimentError::Label {
+                file: data.folder().join("metadata.json"),
+                id: toss.id,
+                label: label.clone(),
+                path: p.path.clone(),
+                known: if known.is_empty() { "none".into() } else { known.join(", ") },
+            });
+        }
+        Ok(())
     }
 
     /// The tosses to fit: of the part that the file names, or all where the folder has no split and nothing is held out.
@@ -251,8 +271,8 @@ impl Experiment {
         model.channels.iter_mut().zip(sigmas).for_each(|(c, sigma)| c.sigma = sigma);
         Plan {
             model,
+            parameters: per_group(&self.file.parameters, &tosses),
             tosses,
-            parameters: self.file.parameters.clone(),
             weights: self.weights(half_side),
             initial: self.initial_state(),
             nuisances: self.file.nuisances.clone(),
@@ -300,6 +320,7 @@ impl From<crate::recording::Toss> for Toss {
             joints: Vec::new(),
             others: Vec::new(),
             series: Vec::new(),
+            labels: t.labels,
         }
     }
 }

@@ -234,6 +234,8 @@ impl Check<'_> {
             step: None,
             profile_only: false,
             also: Vec::new(),
+            per: None,
+            group: None,
         };
         number(0).validate().map_err(|source| self.of_control(at, source))?;
         let bases: Vec<f64> = indices.iter().map(|k| scene.values[*k]).collect();

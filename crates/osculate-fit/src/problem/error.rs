@@ -90,6 +90,18 @@ pub enum ProblemError {
         /// Frames of the toss.
         frames: usize,
     },
+    /// A parameter has a value of its own for each value of a label that a toss does not have.
+    #[error(
+        "toss {id} has no label '{label}', for each value of which '{path}' has one of its own"
+    )]
+    Label {
+        /// Number of the toss.
+        id: u32,
+        /// The label.
+        label: String,
+        /// Path of the parameter.
+        path: String,
+    },
     /// The tracked body does not move.
     #[error("body '{body}' is static: only a dynamic body can be fitted to a trajectory")]
     Static {

@@ -11,6 +11,7 @@
 mod along;
 mod channel;
 mod error;
+mod groups;
 mod observe;
 mod prior;
 mod residuals;
@@ -21,18 +22,20 @@ mod typed;
 pub use along::Along;
 pub use channel::{BodyStart, Channel, JointStart, Quantity, Sample};
 pub use error::ProblemError;
+pub use groups::per_group;
 pub use prior::{InitialState, JointPrior, PriorError};
 pub use typed::numbers;
 
 use crate::contact_model::{Entry, ModelError};
 use crate::least_squares::{BlockProblem, BlockResiduals};
 use crate::nuisance::Nuisance;
-use crate::parameter::{FreeParameter, ParameterError};
+use crate::parameter::{FreeParameter, ParameterError, RECORDING};
 use nalgebra::Vector3;
 use osculate_dynamics::impulse::{ImpulseSettings, ImpulseSimulator};
 use osculate_dynamics::{Scene, SceneError, Settings, Simulator};
 use osculate_math::se3::Pose;
 pub(crate) use start::{hangs_on, start_poses, starts_by_joints};
+use std::collections::BTreeMap;
 pub(crate) use typed::Stretch;
 use typed::{Tosses, Typed};
 
@@ -85,6 +88,15 @@ pub struct Toss {
     pub others: Vec<BodyStart>,
     /// Records of each channel of the model at each frame; none where nothing was measured.
     pub series: Vec<Vec<Option<Sample>>>,
+    /// What the recording shares with others, such as the board it was made on.
+    pub labels: BTreeMap<String, String>,
+}
+
+impl Toss {
+    /// Value of a label; the number of the toss for [`RECORDING`].
+    pub fn label(&self, label: &str) -> Option<String> {
+        if label == RECORDING { Some(self.id.to_string()) } else { self.labels.get(label).cloned() }
+    }
 }
 
 /// The contact model, and how it is solved.
@@ -201,6 +213,9 @@ impl Problem {
             }
         }
         let how = (horizon, initial);
+        if parameters.iter().any(|p| p.per.is_some()) {
+            return groups::problem(&model, tosses, parameters, weights, how);
+        }
         under_its_model!(model, stretch => Typed::problem(stretch, tosses, parameters, weights, how))
     }
 
@@ -230,7 +245,8 @@ impl Problem {
 
     /// Value in the scene of a parameter by path.
     pub fn scene_value(&self, path: &str) -> Option<f64> {
-        self.tosses.scene_value(path)
+        let free = self.parameters.iter().find(|p| p.path == path);
+        self.tosses.scene_value(free.map_or(path, FreeParameter::scene_path))
     }
 
     /// The channels that are compared.

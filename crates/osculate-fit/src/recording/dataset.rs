@@ -56,6 +56,9 @@ pub struct TossRecord {
     /// Position (rad, m) and velocity there of joints, by their name.
     #[serde(default)]
     pub rollout_joints: BTreeMap<String, [f64; 2]>,
+    /// What it shares with other tosses, such as the board, by name.
+    #[serde(default)]
+    pub labels: BTreeMap<String, String>,
 }
 
 impl TossRecord {
@@ -134,6 +137,8 @@ pub struct Toss {
     pub start: RolloutStart,
     /// Position (rad, m) and velocity of joints there, of those that the metadata give.
     pub joints: BTreeMap<String, [f64; 2]>,
+    /// Its labels.
+    pub labels: BTreeMap<String, String>,
 }
 
 /// An opened folder. Trajectories are read on [`Dataset::load`].
@@ -238,7 +243,8 @@ impl Dataset {
                     RolloutStart::fit(&recording, cube.half_side_m, self.metadata.gravity_m_s2)?
                 }
             };
-        Ok(Toss { recording, start, joints: record.rollout_joints.clone() })
+        let (joints, labels) = (record.rollout_joints.clone(), record.labels.clone());
+        Ok(Toss { recording, start, joints, labels })
     }
 
     /// Reads every toss of a part.

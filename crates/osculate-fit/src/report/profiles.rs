@@ -22,7 +22,10 @@ pub(super) fn profiles(
     (fitted, curved): (&Fit, Option<&Curvature>),
     interrupted: &AtomicBool,
 ) -> Result<Vec<Profile>, ReportError> {
-    let (n, most) = (plan.tosses.len(), experiment.file.profile.tosses.max(2));
+    let n = plan.tosses.len();
+    // A group may have few tosses: none may be left out of its profile.
+    let grouped = plan.parameters.iter().any(|p| p.group.is_some());
+    let most = if grouped { n } else { experiment.file.profile.tosses.max(2) };
     let chosen: Vec<usize> =
         if n <= most { (0..n).collect() } else { (0..most).map(|k| k * n / most).collect() };
     let problem = problem(plan, &chosen)?;

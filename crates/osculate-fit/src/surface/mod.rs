@@ -34,6 +34,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Coordinates and the losses of the blocks there.
 type Evaluated = (Vec<f64>, Vec<f64>);
 
+/// Fewest points of a round for a trend of `parameters` coordinates: one and a half for each coefficient, and two.
+pub fn least_points(parameters: usize) -> usize {
+    quadratic::coefficients(parameters) * 3 / 2 + 2
+}
+
 /// A minimum closer to a face than this (in half widths) is on it.
 const FACE: f64 = 0.95;
 /// A loss this many times that of the centre refutes a minimum: scatter of roll-outs is a few percents.

@@ -286,6 +286,8 @@ mod tests {
             step: None,
             profile_only: false,
             also: Vec::new(),
+            per: None,
+            group: None,
         };
         let over = |value: f64, sigma| change(&p, value.ln(), sigma).map(|c| (c.over, c.cut));
         assert_eq!(over(0.5, Some(0.01)), Ok((0.01, None)));

@@ -14,6 +14,7 @@ use osculate_fit::problem::{Model, ModelSettings, Toss};
 use osculate_fit::twin::TwinFile;
 use osculate_math::se3::Pose;
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 
 /// A toss and the parameters it was made with.
 pub(super) struct Drawn {
@@ -144,6 +145,7 @@ impl Source {
             joints: Vec::new(),
             others: Vec::new(),
             series: Vec::new(),
+            labels: BTreeMap::new(),
         };
         Ok(Drawn { truth, toss })
     }
