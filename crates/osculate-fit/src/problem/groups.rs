@@ -100,7 +100,7 @@ pub(super) fn problem(
         }
         let tosses: Vec<Toss> = tosses.into_iter().map(|(_, t)| t).collect();
         let part = under_its_model!(model.clone(), stretch => {
-            Typed::problem(stretch, tosses, &named, weights, how)
+            Typed::problem(stretch, tosses, &named, weights, how.clone())
         })?;
         let columns = (0..free.len()).filter(|k| own.contains(&free[*k])).collect();
         parts.push(Part { tosses: part.tosses, columns });

@@ -123,6 +123,7 @@ mod tests {
             joints: Vec::new(),
             others: Vec::new(),
             series: Vec::new(),
+            labels: Default::default(),
         };
         Drawn { truth: Vec::new(), toss }
     }
