@@ -1,14 +1,15 @@
 //! Where a recorded motion and ours differ: what shows which of the two is right.
 //!
 //! 1. A closed form of the way that Coulomb's law allows, met here and missed in the recording.
-//! 2. The recording of the same case with more sweeps: what was cut short misses it, and the converged roll-out meets it.
-//! 3. What the recording itself holds at the step where the two part, see [`rows`]: bodies that overlap where the row of a contact
+//! 2. A disc that only spins, which by symmetry stays where it is, is pushed aside in the same recording and not here.
+//! 3. The recording of the same case with more sweeps: what was cut short misses it, and the converged roll-out meets it.
+//! 4. What the recording itself holds at the step where the two part, see [`rows`]: bodies that overlap where the row of a contact
 //!    forbids it, impulses that leave a natural residual, or a push by rows that stay open.
-//! 4. A roll-out of ours that differs from it in one known thing, see [`twins`](super::twins).
+//! 5. A roll-out of ours that differs from it in one known thing, see [`twins`](super::twins).
 //!
 //! None of them: the difference stays a disagreement.
 
-use super::motion::{Setting, TOLERANCE, allowed, deviation};
+use super::motion::{Setting, TOLERANCE, allowed, deviation, roll, settings};
 use super::record::Case;
 use super::rows;
 use super::scenes::{Set, exact_travel, set};
@@ -34,6 +35,9 @@ pub(super) fn find(
     solved: &ImpulseTrajectory,
 ) -> Result<Option<Shown>, CliError> {
     if let Some(shown) = closed_form(setting, set, solved) {
+        return Ok(Some(shown));
+    }
+    if let Some(shown) = aside(setting)? {
         return Ok(Some(shown));
     }
     if let Some(shown) = finer(setting, set, solved)? {
@@ -73,6 +77,28 @@ fn closed_form(setting: &Setting<'_>, set: &Set, solved: &ImpulseTrajectory) -> 
         ),
         numbers: json!({ "by": "closed form", "exact": exact, "recorded_off": theirs, "ours_off": here }),
     })
+}
+
+/// Of a disc that slides and spins: how far the one that only spins, which by symmetry stays, goes with the same options.
+fn aside(setting: &Setting<'_>) -> Result<Option<Shown>, CliError> {
+    let Setting { family, meta, run, case, .. } = *setting;
+    let id = case.id.replace("slide_and_spin", "spin");
+    let found = run.cases.iter().find(|c| c["id"] == id.as_str() && id != case.id);
+    let (true, Some(value)) = (case.is_disc(), found) else { return Ok(None) };
+    let spins =
+        Case::deserialize(value).map_err(|source| CliError::Json { path: id.into(), source })?;
+    let set = set(family, meta, run, &spins)?;
+    let Some(mark) = set.marks.first() else { return Ok(None) };
+    let (Some(start), Some(last)) = (mark.path.first(), mark.path.last()) else { return Ok(None) };
+    let theirs = (last - start).norm();
+    let solved = roll(&set, settings(run, &set, &spins)?)?;
+    let here = (solved.last()[mark.body].center - start).norm();
+    Ok((theirs > 1e-3 && here < 1e-5).then(|| Shown {
+        text: format!(
+            "with the same options the disc that only spins, which by symmetry stays, goes {theirs:.1e} m aside in the recording, whose anchors are two of its three points, and {here:.0e} m here, where they are opposite to each other"
+        ),
+        numbers: json!({ "by": "spin in place", "recorded_off": theirs, "ours_off": here }),
+    }))
 }
 
 /// What the recording of most sweeps of the same case says.

@@ -57,10 +57,7 @@ pub(in super::super) fn check(path: &Path, family: &str) -> Result<Vec<CaseRepor
     let report = |&(index, run, case): &(usize, &Run, &Value)| {
         let id = case["id"].as_str().unwrap_or("?");
         let name = format!("run{index}/{id}");
-        let report = match unsupported(family, id) {
-            Some(reason) => Ok(CaseReport::without_run(&name, Verdict::Unsupported(reason))),
-            None => judge((family, meta, &record.runs), run, (case, &name)),
-        };
+        let report = judge((family, meta, &record.runs), run, (case, &name));
         report.unwrap_or_else(|error| {
             CaseReport::without_run(&name, Verdict::Unreadable(error.to_string()))
         })
@@ -68,14 +65,8 @@ pub(in super::super) fn check(path: &Path, family: &str) -> Result<Vec<CaseRepor
     Ok(cases.par_iter().map(report).collect())
 }
 
-/// Why a case is not run.
-fn unsupported(family: &str, id: &str) -> Option<String> {
-    let disc = family == "c" && id.starts_with("disc");
-    disc.then(|| "recorded discs are not compared yet, though cylinders touch as such now".into())
-}
-
 /// How the recording was made, in our words.
-fn settings(run: &Run, set: &Set) -> Result<ImpulseSettings, CliError> {
+pub(super) fn settings(run: &Run, set: &Set, case: &Case) -> Result<ImpulseSettings, CliError> {
     let mode = match run.options.friction_mode.as_str() {
         "fixed_normal" => FrictionMode::FixedNormal,
         "coulomb_newton" => FrictionMode::CoulombNewton,
@@ -96,7 +87,12 @@ fn settings(run: &Run, set: &Set) -> Result<ImpulseSettings, CliError> {
     Ok(ImpulseSettings {
         friction_mode: mode,
         anchor_beta: run.friction_anchor_beta,
-        footprint: IsotropicFootprint::Corners,
+        // Two of the three points of a disc, chosen anew by rounding, are no law that could be repeated.
+        footprint: if case.is_disc() {
+            IsotropicFootprint::Edges
+        } else {
+            IsotropicFootprint::Corners
+        },
         combine: FrictionCombine::Average,
         normal: osculate_dynamics::impulse::NormalLaw::Rigid(rigid),
         restitution_threshold: run.options.restitution_velocity_threshold,
@@ -171,7 +167,7 @@ fn judge(
     let unreadable = |source| CliError::Json { path: name.into(), source };
     let case = Case::deserialize(value).map_err(unreadable)?;
     let set = set(family, meta, run, &case)?;
-    let converged = settings(run, &set)?;
+    let converged = settings(run, &set, &case)?;
     let sweeps = run.options.iterations;
     let cut = ImpulseSettings { sweeps, tolerance: 1e-300, warm_start: 0.0, ..converged };
     let instants = instants(run, &case);

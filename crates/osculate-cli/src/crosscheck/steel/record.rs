@@ -148,6 +148,11 @@ impl Case {
         (0..self.steps.len()).map(at).collect()
     }
 
+    /// Whether the body of family c is a disc.
+    pub(super) fn is_disc(&self) -> bool {
+        self.id.starts_with("disc")
+    }
+
     /// Steps of the recording.
     pub(super) fn steps(&self) -> usize {
         self.steps.last().copied().unwrap_or(0)

@@ -4,7 +4,7 @@ use super::articulated;
 use super::record::{Case, Recorded, Run, number, vector};
 use crate::CliError;
 use nalgebra::{Matrix3, Vector3};
-use osculate_dynamics::{Body, Parameters, Scene, Wrench};
+use osculate_dynamics::{Body, BodyKind, Parameters, Scene, Wrench};
 use osculate_geometry::collider::Collider;
 use osculate_geometry::mass::MassProperties;
 use osculate_math::se3::Pose;
@@ -17,6 +17,9 @@ pub(super) const GRAVITY: f64 = 9.81;
 /// Gap up to which contacts are listed \[m\]: `bisection_desaxce` asks for a lift of `μ‖u_T‖` across a gap too, 12.5 mm in a
 /// step of 1/240 s at 6 m/s.
 const MARGIN: f64 = 0.02;
+
+/// Radius and half height of a disc \[m\]: the file names them without numbers, its contacts show them.
+const DISC: [f64; 2] = [0.06, 0.02];
 
 /// Inertia of what does not tilt \[kg m²\].
 const UPRIGHT: f64 = 1e9;
@@ -74,6 +77,14 @@ fn boxed(name: &str, mass: f64, half: &Vector3<f64>, mu: f64) -> Result<Body, Cl
 fn ball(mass: f64, radius: f64, mu: f64) -> Result<Body, CliError> {
     let mut body = Body::dynamic("ball", MassProperties::sphere(mass, radius)?);
     body.collider = Some(Collider::sphere(Vector3::zeros(), radius)?);
+    body.contact.friction = mu;
+    Ok(body)
+}
+
+fn disc(mass: f64, [radius, half_height]: [f64; 2], mu: f64) -> Result<Body, CliError> {
+    let mass = MassProperties::cylinder(mass, radius, half_height)?;
+    let mut body = Body::dynamic("disc", mass);
+    body.collider = Some(Collider::cylinder(Vector3::zeros(), radius, half_height)?);
     body.contact.friction = mu;
     Ok(body)
 }
@@ -174,18 +185,24 @@ fn pushed(meta: &Value, case: &Case, mu: f64) -> Result<(Body, Wrench), CliError
     Ok((body, Wrench { force, torque: arm.cross(&force) }))
 }
 
-/// A ball; on the joints of an articulated one, which let it slide and spin about z, it does not tilt.
+/// A ball or a disc; on the joints of an articulated one, which let it slide and spin about z, it does not tilt.
 fn spinning(meta: &Value, run: &Run, case: &Case, mu: f64) -> Result<Body, CliError> {
-    let (mass, radius) = (number(meta, "mass")?, number(meta, "R")?);
-    let mut body = ball(mass, radius, mu)?;
+    let mut body = if case.is_disc() {
+        disc(number(meta, "disc_mass")?, DISC, mu)?
+    } else {
+        ball(number(meta, "mass")?, number(meta, "R")?, mu)?
+    };
     body.velocity = vector(&case.params, "v0")?;
     if run.is_free() {
         body.angular_velocity = vector(&case.params, "w0")?;
         return Ok(body);
     }
-    let about = Vector3::new(UPRIGHT, UPRIGHT, 0.4 * mass * radius * radius);
-    let mass = MassProperties::new(mass, Vector3::zeros(), Matrix3::from_diagonal(&about))?;
-    body.kind = Body::dynamic("ball", mass).kind;
+    if let Some(own) = body.mass().copied() {
+        let about = Vector3::new(UPRIGHT, UPRIGHT, own.inertia()[(2, 2)]);
+        let upright = Matrix3::from_diagonal(&about);
+        let mass = MassProperties::new(own.mass(), Vector3::zeros(), upright)?;
+        body.kind = BodyKind::Dynamic { mass };
+    }
     body.angular_velocity.z = number(&case.params, "w0")?;
     body.impulse.torsional_radius = number(&case.params, "patch_radius")?;
     Ok(body)
@@ -251,6 +268,12 @@ pub(super) fn exact_travel(family: &str, meta: &Value, run: &Run, case: &Case) -
                     (run.dt, case.steps()),
                 )
             });
+        }
+        // Friction of a disc that spins acts in other directions at each of its points.
+        // One that only spins has no direction to go.
+        "c" if case.is_disc() => {
+            let v = vector(&case.params, "v0").ok()?.norm();
+            return (v == 0.0).then_some(0.0);
         }
         "c" => {
             if !run.is_free() {
