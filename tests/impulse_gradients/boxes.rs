@@ -72,6 +72,22 @@ pub fn thrown() -> Case {
     Case::new("thrown", scene, tight(0.0), (0.01, 16), force(0.1, 0.2, 0.1))
 }
 
+/// Two free boxes that collide out of line and slip along each other, anchors coming and going.
+fn colliding() -> Case {
+    let boxed = |name: &str, mass: f64| {
+        let mut body = block(name, mass, [0.05; 3], 0.3);
+        body.gravity = false;
+        body
+    };
+    let (mut a, mut b) = (boxed("a", 0.4), boxed("b", 0.9));
+    a.pose.position = Vector3::new(-0.1, 0.0, 0.0);
+    a.velocity.x = 1.0;
+    b.pose.position = Vector3::new(0.1, 0.02, 0.013);
+    b.pose.rotation = so3::exp(&Vector3::new(0.1, 0.2, 0.3));
+    b.velocity.x = -0.5;
+    Case::new("colliding", scene(vec![a, b]), tight(0.2), (5e-4, 200), Wrench::zero())
+}
+
 /// A ball thrown onto a tilted plane with backspin: slips, then rolls.
 fn rolling() -> Case {
     let mut b = ball("ball", 1.0, 0.1, 0.3);
@@ -226,6 +242,19 @@ fn ball_that_slips_and_rolls_on_a_tilted_plane_has_exact_derivatives() {
     let case = rolling();
     let gradient = case.adjoint_is_tangent();
     case.agrees_with_differences(&gradient, &[]);
+}
+
+/// Symptom: adjoint and tangent differed by 7e-8. Cause: of two anchors of which one remembers nothing the adjoint took the stretch
+/// at the displacement after it was taken out, which is not zero, instead of before.
+#[test]
+fn adjoint_is_the_tangent_of_boxes_that_collide_on_anchors() {
+    let case = colliding();
+    let followed = |r: &osculate_dynamics::impulse::StepRecord| {
+        let continues = |a: &osculate_dynamics::impulse::AnchorImpulse| a.continues.is_some();
+        r.anchors.iter().any(continues) && !r.anchors.iter().all(continues)
+    };
+    assert!(case.run().records.iter().any(followed), "an anchor beside one that remembers");
+    case.adjoint_is_tangent();
 }
 
 #[test]

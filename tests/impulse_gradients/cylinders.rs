@@ -72,7 +72,7 @@ fn carried() -> Case {
 
 /// A can lies across the edge of a box that stands, its inner end lifted: on both, with parallel normals that turn apart as it
 /// tilts, friction along the axis would be at a switch.
-fn across() -> Case {
+fn across(anchor_beta: f64) -> Case {
     let mut can = can("can", 0.4, [0.04, 0.08], 0.5);
     can.pose.rotation = so3::exp(&Vector3::new(FRAC_PI_2 - 0.06, 0.0, 0.0))
         * so3::exp(&Vector3::new(0.0, 0.3, 0.0));
@@ -83,7 +83,7 @@ fn across() -> Case {
     Case::new(
         "across",
         scene(vec![cube, can, ground(0.3)]),
-        tight(0.0),
+        tight(anchor_beta),
         (0.005, 6),
         force(0.4, 0.0, 0.0),
     )
@@ -117,7 +117,7 @@ fn cases() -> Vec<(Case, &'static [&'static str])> {
         (rolling(0.2), HYPERSTATIC),
         (carried(), FLAT),
         // As the box tilts, its sticking corners contradict each other: differences are good to 9e-7 there.
-        (across(), &[".rotation", "ground.collider.normal", "impulse.cfm"]),
+        (across(0.0), &[".rotation", "ground.collider.normal", "impulse.cfm"]),
         // At a restitution of zero nothing rebounds: one more switch.
         (struck(), &[".rotation", ".normal", ".restitution", "impulse.cfm"]),
     ]
@@ -129,6 +129,12 @@ fn adjoint_is_the_tangent_and_both_are_differences_for_cylinders() {
         let gradient = case.adjoint_is_tangent();
         case.agrees_with_differences(&gradient, except);
     }
+}
+
+/// Symptom: adjoint and tangent differed by 3e-6 by the centre of the box. Cause: see `adjoint_is_the_tangent_of_boxes_that_collide_on_anchors`.
+#[test]
+fn adjoint_is_the_tangent_of_a_can_across_an_edge_on_anchors() {
+    across(0.2).adjoint_is_tangent();
 }
 
 #[test]

@@ -30,9 +30,11 @@ impl Sweep<'_> {
         for (i, parts) in back.record.stretched() {
             let [a, b] = [i, i + 1].map(|k| {
                 let mut state = anchor_state(&back.record.anchors[k]);
-                if let Some((memory, ..)) = self.memory(back, k) {
-                    state.displacement = memory.displacement(&state);
-                }
+                // Before the stretch is taken out; what remembers nothing had no displacement.
+                state.displacement = match self.memory(back, k) {
+                    Some((memory, ..)) => memory.displacement(&state),
+                    None => Vector3::zeros(),
+                };
                 state
             });
             let (first, second) = bars_of_place.split_at_mut(i + 1);
