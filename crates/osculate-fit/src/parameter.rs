@@ -239,7 +239,7 @@ type Meaningful = fn(f64) -> bool;
 fn meaningful(path: &str) -> Option<(Meaningful, &'static str)> {
     let found: (Meaningful, _) = match path.rsplit('.').next().unwrap_or(path) {
         "k" | "v_f" | "mass" | "radius" | "scale" => (|x| x > 0.0, "low < high, both > 0"),
-        "epsilon" | "mu" | "c_t" | "c_n" => (|x| x >= 0.0, "low < high, both >= 0"),
+        "epsilon" | "delta_extra" | "mu" | "c_t" | "c_n" => (|x| x >= 0.0, "low < high, both >= 0"),
         "m" => (|x| (-1.0..=1.0).contains(&x), "low < high, both in [-1, 1]"),
         _ => return None,
     };
