@@ -18,6 +18,7 @@ mod motion;
 mod optimize;
 mod outcome;
 mod scene;
+mod touch;
 
 use pyo3::prelude::*;
 

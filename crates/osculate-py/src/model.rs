@@ -5,13 +5,12 @@
 use crate::arrays::Motions;
 use crate::error::Failure;
 use crate::outcome::Asked;
-use nalgebra::{Matrix3, Vector3};
+use crate::touch::Touch;
+use nalgebra::Matrix3;
 use osculate_dynamics::file::BuiltScene;
-use osculate_dynamics::impulse::{
-    AnchorImpulse, ContactImpulse, ImpulseSimulator, ImpulseTrajectory,
-};
+use osculate_dynamics::impulse::ImpulseSimulator;
 use osculate_dynamics::sensitivity::hessian;
-use osculate_dynamics::{ContactRecord, Energies, Kinematics, OnFailure, Scene, Simulator, Wrench};
+use osculate_dynamics::{Energies, Kinematics, OnFailure, Scene, Simulator, Wrench};
 use osculate_fit::contact_model::{ContactModel, Entry};
 use osculate_math::Jet;
 use std::sync::Arc;
@@ -178,16 +177,6 @@ macro_rules! either {
 /// Value, gradient, and product of the Hessian with a direction.
 pub(crate) type SecondOrder = (f64, Vec<f64>, Vec<f64>);
 
-/// One point of contact, of either model.
-pub(crate) struct Touch {
-    pub(crate) bodies: [usize; 2],
-    pub(crate) gap: f64,
-    pub(crate) position: Vector3<f64>,
-    pub(crate) normal: Vector3<f64>,
-    /// On the first body.
-    pub(crate) force: Vector3<f64>,
-}
-
 impl Model {
     pub(crate) fn new(built: &BuiltScene) -> Self {
         let parameters = built.parameters.clone();
@@ -344,45 +333,14 @@ impl RolledOut {
             Self::Compliant(rolled) => {
                 let Of { simulator, parameters, .. } = &rolled.of;
                 let found = simulator.contacts(&rolled.trajectory, parameters, step - 1)?;
-                Ok(found.iter().map(of_record).collect())
+                Ok(found.iter().map(Touch::of_record).collect())
             }
             Self::Impulse(rolled) => {
                 let duration = rolled.of.simulator.durations()[step - 1];
-                Ok(of_impulses(&rolled.trajectory, step, duration))
+                Ok(Touch::of_impulses(&rolled.trajectory, step, duration))
             }
         }
     }
-}
-
-fn of_record(c: &ContactRecord) -> Touch {
-    Touch {
-        bodies: [c.colliding, c.collider],
-        gap: c.distance,
-        position: c.position,
-        normal: c.normal,
-        force: c.force,
-    }
-}
-
-/// Impulses over a step are mean forces.
-fn of_impulses(trajectory: &ImpulseTrajectory, step: usize, duration: f64) -> Vec<Touch> {
-    let point = |c: &ContactImpulse| Touch {
-        bodies: c.bodies,
-        gap: c.point.gap,
-        position: (c.point.point_a + c.point.point_b) * 0.5,
-        normal: c.point.normal,
-        force: (c.point.normal * c.normal + c.friction) / duration,
-    };
-    // Friction of a patch acts at its anchors, which carry no load of their own.
-    let anchor = |a: &AnchorImpulse| Touch {
-        bodies: a.bodies,
-        gap: 0.0,
-        position: a.position,
-        normal: a.normal,
-        force: a.impulse / duration,
-    };
-    let record = &trajectory.records[step - 1];
-    record.contacts.iter().map(point).chain(record.anchors.iter().map(anchor)).collect()
 }
 
 fn seed(directions: &[Vec<f64>], mut add: impl FnMut(usize, Jet<WIDTH>)) {

@@ -3,9 +3,10 @@
 use crate::arrays::{Cotangents, Motions, array, indices};
 use crate::error::Failure;
 use crate::interrupt;
-use crate::model::{RolledOut, Touch};
+use crate::model::RolledOut;
 use crate::outcome::Asked;
 use crate::scene::{Scene, states};
+use crate::touch::Touch;
 use nalgebra::Vector3;
 use numpy::{
     PyArray1, PyArrayDyn, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArrayDyn, ToPyArray,
