@@ -23,6 +23,8 @@ const ROUNDS: usize = 10;
 const SETTLED: f64 = 0.01;
 /// Smallest σ, relative to the largest record: exact data have no noise level.
 const LEAST: f64 = 1e-7;
+/// A distance up to this part of σ is that of a record that a roll-out starts from, met to rounding.
+const MET: f64 = 1e-7;
 
 /// σ₀ of the channels that are estimated, the others as they are.
 pub(crate) fn first_sigmas(channels: &[Channel], tosses: &[Toss]) -> Vec<f64> {
@@ -116,7 +118,7 @@ fn sigmas(problem: &Problem, shared: &[f64], own: &[Vec<f64>]) -> Result<Vec<f64
         .collect::<Result<Vec<_>, _>>()?;
     let one = |(c, channel): (usize, &Channel)| {
         let (mut square, mut count) = (0.0, 0);
-        let met = LEAST * channel.sigma;
+        let met = MET * channel.sigma;
         let told = |(_, off): &&(f64, Vector3<f64>)| off.norm() > met;
         for (_, off) in rolled.iter().flat_map(|r| &r.channels[c]).filter(told) {
             square += off.norm_squared();
