@@ -13,7 +13,7 @@
 use crate::dissipation::{self, Dissipation};
 use crate::{DissipationSchedule, FrictionRamp, PairParams, alignment, normal_penalty};
 use nalgebra::Vector3;
-use osculate_geometry::collider::{Collider, Field};
+use osculate_geometry::collider::{Collider, Field, SignedDistance};
 use osculate_math::{Scalar, norm};
 
 /// Settings of the contact law that are the same for every pair of a scene.
@@ -122,7 +122,7 @@ impl ContactLaw {
     pub(crate) fn contact<T: Scalar>(
         &self,
         pair: &PairParams<T>,
-        collider: &Collider<T>,
+        collider: &impl SignedDistance<T>,
         sample: &Sample<T>,
     ) -> Contact<T> {
         let now = collider.field(&sample.position);

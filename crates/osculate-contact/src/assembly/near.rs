@@ -8,7 +8,7 @@ use crate::linearised::{Linearised, Seen};
 use crate::sample::{Contact, Sample, Status};
 use nalgebra::{Matrix3, Vector3};
 use osculate_geometry::aabb::Aabb;
-use osculate_geometry::collider::Field;
+use osculate_geometry::collider::{Collider, Field, SignedDistance};
 use osculate_math::{Scalar, mat3, real};
 
 /// A sample that may touch during a stage, with what stays as it is.
@@ -132,11 +132,27 @@ impl PairStage<'_> {
     /// * `changed`: a bound of how much `φ` has changed at any of them since they were found \[m\].
     pub fn near_forces(&self, samples: &[NearSample], changed: f64, sum: &mut NearForces) {
         *sum = NearForces::default();
+        match self.collider {
+            Collider::HalfSpace(plane) => self.near_forces_on(plane, samples, changed, sum),
+            _ => self.near_forces_on(self.collider, samples, changed, sum),
+        }
+    }
+
+    #[inline(always)]
+    fn near_forces_on(
+        &self,
+        collider: &impl SignedDistance<f64>,
+        samples: &[NearSample],
+        changed: f64,
+        sum: &mut NearForces,
+    ) {
         for near in samples {
             let apart = near.gap > changed;
             match &near.before {
-                Some(before) if before.touched || !apart => self.add_near(near, before, sum),
-                None if !apart => self.add_present(near.index as usize, sum),
+                Some(before) if before.touched || !apart => {
+                    self.add_near(collider, near, before, sum);
+                }
+                None if !apart => self.add_present(collider, near.index as usize, sum),
                 _ => {}
             }
         }
@@ -144,11 +160,17 @@ impl PairStage<'_> {
 
     /// Adds a sample whose dissipation is decided at stage start.
     #[inline(always)]
-    fn add_near(&self, near: &NearSample, before: &Before, sum: &mut NearForces) {
+    fn add_near(
+        &self,
+        collider: &impl SignedDistance<f64>,
+        near: &NearSample,
+        before: &Before,
+        sum: &mut NearForces,
+    ) {
         let (i, params) = (near.index as usize, self.params);
         let arm = mat3::apply(&self.now.rotation, &self.points[i]);
         let position = arm + self.now.offset + self.now.collider_center;
-        let now = self.collider.field(&position);
+        let now = collider.field(&position);
         let status = Status::of(now.phi < params.threshold, before.touched, || before.accepted);
         if matches!(status, Status::Apart | Status::Rejected) {
             return;
@@ -161,17 +183,17 @@ impl PairStage<'_> {
         let force = l.traction() * w;
         sum.potential += l.potential(self.law.ramp, self.duration) * w;
         self.add_force(i, &force, &mut sum.wrenches);
-        sum.moments.add(&arm, &force, &(l.by_position(self.collider, &sample) * w), None);
+        sum.moments.add(&arm, &force, &(l.by_position(collider, &sample) * w), None);
     }
 
     /// Adds a sample whose dissipation is decided now.
-    fn add_present(&self, i: usize, sum: &mut NearForces) {
+    fn add_present(&self, collider: &impl SignedDistance<f64>, i: usize, sum: &mut NearForces) {
         let sample = self.sample(i);
-        let contact = self.law.contact(self.params, self.collider, &sample);
+        let contact = self.law.contact(self.params, collider, &sample);
         if matches!(contact.status, Status::Apart | Status::Rejected) {
             return;
         }
-        let slopes = self.law.slopes_of(self.params, self.collider, (&sample, &contact));
+        let slopes = self.law.slopes_of(self.params, collider, (&sample, &contact));
         let force = slopes.traction * self.weights[i];
         self.add_force(i, &force, &mut sum.wrenches);
         self.add_moments(i, &sample, (&slopes, &force), &mut sum.moments);

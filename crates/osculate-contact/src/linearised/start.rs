@@ -1,6 +1,7 @@
 //! Derivative of a sample's traction by `p⁰`, for schedules that use it in the velocity only.
 
-use super::{ContactLaw, Linearised, PairParams, Sample, Status, add_outer};
+use super::matrices::add_outer;
+use super::{ContactLaw, Linearised, PairParams, Sample, Status};
 use crate::DissipationSchedule;
 use nalgebra::Matrix3;
 use osculate_geometry::collider::Collider;

@@ -39,6 +39,43 @@ pub struct Field<T = f64> {
     pub unit: bool,
 }
 
+/// A signed distance field: what the law of a sample asks of a collider.
+///
+/// Laws are written for any field and run once with the kind known: among all kinds, the compiler keeps what a sample
+/// needs in memory across calls that a half-space never makes (`benches/sample.rs`).
+pub trait SignedDistance<T> {
+    /// Signed distance \[m\] and its gradient at a local point \[m\].
+    fn field(&self, point: &Vector3<T>) -> Field<T>;
+
+    /// `∇²Φ` \[1/m\] at a local point, column by column the change of the gradient; `None` where the gradient is
+    /// the same all around.
+    fn curvature(&self, point: &Vector3<T>) -> Option<Matrix3<T>>;
+}
+
+impl<T: Scalar> SignedDistance<T> for HalfSpace<T> {
+    #[inline(always)]
+    fn field(&self, point: &Vector3<T>) -> Field<T> {
+        self.field(point)
+    }
+
+    #[inline(always)]
+    fn curvature(&self, _: &Vector3<T>) -> Option<Matrix3<T>> {
+        None
+    }
+}
+
+impl<T: Scalar> SignedDistance<T> for Collider<T> {
+    #[inline(always)]
+    fn field(&self, point: &Vector3<T>) -> Field<T> {
+        self.field(point)
+    }
+
+    #[inline]
+    fn curvature(&self, point: &Vector3<T>) -> Option<Matrix3<T>> {
+        self.curvature(point)
+    }
+}
+
 /// The most dimensions that a collider has.
 pub const DIMENSIONS: usize = 7;
 
