@@ -141,7 +141,7 @@ fn main() {
         let go_on = osculate_dynamics::OnFailure::Continue;
         let linear = || Linearisation::with(&simulator, &parameters, &t, go_on).unwrap();
         let (prepare, lin) = (time(linear), linear());
-        let back = time(|| lin.adjoint(&Distance));
+        let back = time(|| lin.adjoint(&Distance).unwrap());
         let whole = time(|| Linearisation::gradient(&simulator, &parameters, &t, &Distance));
         println!(
             "{name}: forward {forward:.3} ms ({:.1} sweeps a step), linearisation {prepare:.3} ms, adjoint {back:.3} ms: {:.2} × forward; \

@@ -2,13 +2,14 @@
 
 mod common;
 
-use common::cases;
+use common::{Final, cases};
+use osculate_dynamics::sensitivity::{adjoint, hessian, tangent};
 use osculate_dynamics::{
-    Method, NewtonSettings, OnFailure, RunError, SceneError, Settings, Simulator, StepError,
-    Trajectory,
+    Layout, Method, NewtonSettings, OnFailure, RunError, SceneError, Settings, Simulator,
+    StepError, Trajectory,
 };
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A tossed cube with so few iterations that an impact does not converge at the step asked for.
 fn toss(iterations: usize, method: Method) -> Simulator {
@@ -90,4 +91,36 @@ fn interrupt_stops_a_roll_out_and_leaves_the_steps_before() {
     let error = simulator.run_into(&p, &mut trajectory).unwrap_err();
     assert_eq!(error, RunError::Step(StepError::Interrupted { step: 0 }));
     assert_eq!(trajectory.path.steps(), 0..1);
+}
+
+/// Symptom: an adjoint, a tangent or a Hessian–vector product ran to its end whatever the caller asked: only roll-outs looked.
+#[test]
+fn interrupt_stops_derivatives_and_is_that_of_the_simulator_unless_the_trajectory_has_its_own() {
+    let flag = Arc::new(AtomicBool::new(false));
+    let mut simulator = toss(60, Method::Bdf2);
+    simulator.interrupt_by(Arc::clone(&flag));
+    let p = simulator.parameters();
+    let outcome = Final { steps: simulator.steps() };
+    let [lent, own] = [Trajectory::default(), Trajectory::default().interrupted_by(Arc::default())]
+        .map(|mut trajectory| {
+            simulator.run_into(&p, &mut trajectory).unwrap();
+            trajectory
+        });
+    let last = simulator.steps() - 1;
+    let direction = vec![1.0; Layout::new(simulator.scene(), &p).len()];
+    flag.store(true, Ordering::Relaxed);
+    let adjoint = |t| adjoint::gradient(&simulator, t, &p, &outcome).map(drop);
+    let checkpointed = || adjoint::checkpointed_gradient(&simulator, &p, &outcome, 5).map(drop);
+    let tangent = |t| tangent::gradient::<2>(&simulator, t, &p, &[0, 1], &outcome).map(drop);
+    let product = |t| hessian::vector_product(&simulator, t, &p, &direction, &outcome).map(drop);
+    let stopped = |step| Err(RunError::Step(StepError::Interrupted { step }));
+    assert_eq!(adjoint(&lent), stopped(last));
+    assert_eq!(tangent(&lent), stopped(0));
+    assert_eq!(product(&lent), stopped(0));
+    assert_eq!(checkpointed(), stopped(0));
+    for answer in [adjoint(&own), tangent(&own), product(&own)] {
+        assert_eq!(answer, Ok(()));
+    }
+    flag.store(false, Ordering::Relaxed);
+    assert_eq!(adjoint(&lent), Ok(()));
 }

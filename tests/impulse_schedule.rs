@@ -175,7 +175,7 @@ fn derivatives_do_not_depend_on_the_order_of_the_sweeps() {
         let parameters = ImpulseParameters::of(&simulator, simulator.parameters());
         let trajectory = parameters.run(&simulator).unwrap();
         let linear = Linearisation::new(&simulator, &parameters, &trajectory).unwrap();
-        linear.adjoint(&End).1
+        linear.adjoint(&End).unwrap().1
     });
     let size = serial.iter().map(|x| x.abs()).fold(0.0, f64::max);
     for (a, b) in serial.iter().zip(&colored) {

@@ -135,7 +135,7 @@ fn sliding_box_has_the_derivatives_of_the_closed_form() {
         let t = case.run();
         assert!(t.last()[0].velocity.norm() < 1e-9, "it has stopped");
         let lin = Linearisation::new(&case.simulator, &case.parameters, &t).unwrap();
-        let (_, g) = lin.adjoint(&EndX { steps });
+        let (_, g) = lin.adjoint(&EndX { steps }).unwrap();
         let layout = ImpulseLayout::new(&case.simulator, &case.parameters);
         let at = |path: &str| g[layout.index(path).unwrap()];
         // The scheme stops in n = ceil(v/(μ g h)) steps: x = h Σ (v − k μ g h), k < n; v²/(2 μ g) to first order in h.

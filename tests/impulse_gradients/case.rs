@@ -125,7 +125,7 @@ impl Case {
         let lin = Linearisation::new(&self.simulator, &self.parameters, &t)
             .unwrap_or_else(|e| panic!("{}: {e}", self.name));
         let layout = ImpulseLayout::new(&self.simulator, &self.parameters);
-        let (value, reverse) = lin.adjoint(&self.outcome());
+        let (value, reverse) = lin.adjoint(&self.outcome()).unwrap();
         let all: Vec<usize> = (0..layout.len()).collect();
         let (again, forward) = lin.tangent::<12>(&all, &self.outcome()).unwrap();
         let one_pass =

@@ -5,8 +5,13 @@ use crate::case::{Case, cube, force, tight};
 use crate::common::impulse::{GRAVITY, ball, ground, scene};
 use nalgebra::Vector3;
 use osculate_dynamics::impulse::sensitivity::{ImpulseGradientError, Linearisation, SwitchKind};
-use osculate_dynamics::impulse::{FrictionMode, FrictionPoint, ImpulseSettings};
+use osculate_dynamics::impulse::{
+    FrictionMode, FrictionPoint, ImpulseRunError, ImpulseSettings, ImpulseStepError,
+};
 use osculate_dynamics::{OnFailure, Wrench};
+use osculate_math::Jet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 #[test]
 fn step_that_has_not_converged_refuses_with_its_residual() {
@@ -44,7 +49,7 @@ fn point_friction_under_a_spinning_box_is_refused_and_patch_friction_is_not() {
     }
     let go_on = OnFailure::Continue;
     let lin = Linearisation::with(&case.simulator, &case.parameters, &t, go_on).unwrap();
-    assert!(lin.adjoint(&case.outcome()).1.iter().all(|x| x.is_finite()));
+    assert!(lin.adjoint(&case.outcome()).unwrap().1.iter().all(|x| x.is_finite()));
     let case = spins(tight(0.3), 4);
     assert!(Linearisation::new(&case.simulator, &case.parameters, &case.run()).is_ok());
 }
@@ -105,7 +110,30 @@ fn derivatives_repeat_bit_by_bit() {
         let case = thrown();
         let t = case.run();
         let lin = Linearisation::new(&case.simulator, &case.parameters, &t).unwrap();
-        lin.adjoint(&case.outcome()).1
+        lin.adjoint(&case.outcome()).unwrap().1
     };
     assert_eq!(gradient(), gradient());
+}
+
+/// Symptom: linearisation, adjoint and tangent of a long roll-out ran to their ends whatever the caller asked.
+#[test]
+fn interrupt_stops_every_pass_over_the_steps() {
+    let flag = Arc::new(AtomicBool::new(false));
+    let mut case = thrown();
+    case.simulator.interrupt_by(Arc::clone(&flag));
+    let (t, outcome) = (case.run(), case.outcome());
+    let lin = Linearisation::new(&case.simulator, &case.parameters, &t).unwrap();
+    let last = t.records.len() - 1;
+    flag.store(true, Ordering::Relaxed);
+    let stopped = |step| {
+        let error = ImpulseRunError::Step(ImpulseStepError::Interrupted { step });
+        Some(ImpulseGradientError::Run(error))
+    };
+    let of = (&case.simulator, &case.parameters);
+    assert_eq!(Linearisation::new(of.0, of.1, &t).err(), stopped(0));
+    assert_eq!(Linearisation::gradient(of.0, of.1, &t, &outcome).err(), stopped(last));
+    assert_eq!(lin.adjoint(&outcome).err(), stopped(last));
+    assert_eq!(lin.path(&case.parameters.lift::<Jet<2>>()).err(), stopped(0));
+    flag.store(false, Ordering::Relaxed);
+    assert!(lin.adjoint(&outcome).is_ok());
 }

@@ -19,7 +19,8 @@ use joints::{JointStart, finish_joints, start_joints};
 use osculate_math::{Scalar, se3::Pose, so3};
 use solve::StageSolver;
 use std::ops::Range;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// A scene, settings and a time grid.
 #[derive(Clone, Debug)]
@@ -27,6 +28,7 @@ pub struct Simulator {
     scene: Scene,
     settings: Settings,
     durations: Vec<f64>,
+    interrupt: Option<Arc<AtomicBool>>,
 }
 
 /// Times of the states of steps of some durations \[s\], from 0.
@@ -60,7 +62,7 @@ impl Simulator {
         if settings.rotation == RotationUpdate::Chart && scene.articulation.is_some() {
             return Err(SceneError::ChartOfJoints);
         }
-        Ok(Self { scene, settings, durations })
+        Ok(Self { scene, settings, durations, interrupt: None })
     }
 
     /// The scene.
@@ -88,6 +90,17 @@ impl Simulator {
         step_times(&self.durations)
     }
 
+    /// Once `flag` is true, roll-outs and derivatives of them stop with [`StepError::Interrupted`], but for trajectories with a
+    /// flag of their own ([`Trajectory::interrupted_by`]).
+    pub fn interrupt_by(&mut self, flag: Arc<AtomicBool>) {
+        self.interrupt = Some(flag);
+    }
+
+    /// The flag of [`Simulator::interrupt_by`].
+    pub fn interrupt(&self) -> Option<&Arc<AtomicBool>> {
+        self.interrupt.as_ref()
+    }
+
     /// The scene's own numbers.
     pub fn parameters(&self) -> Parameters {
         Parameters::of(&self.scene)
@@ -113,9 +126,17 @@ impl Simulator {
         trajectory: &mut Trajectory,
     ) -> Result<(), RunError> {
         let system = self.system(parameters)?;
+        self.lend_flag(trajectory);
         trajectory.path.restart(self.scene.bodies.len(), self.settings.method.stages(), 0);
         self.push_initial(parameters, &system, &mut trajectory.path);
         self.run_segment(&system, parameters, 0..self.steps(), trajectory)
+    }
+
+    /// A trajectory without a flag of its own has that of the simulator.
+    pub(crate) fn lend_flag(&self, trajectory: &mut Trajectory) {
+        if trajectory.interrupt.is_none() {
+            trajectory.interrupt.clone_from(&self.interrupt);
+        }
     }
 
     /// The scene with the numbers given, ready to evaluate.
@@ -185,9 +206,7 @@ impl Simulator {
         let (of, memory) = ((self, system), (solves, *forgets));
         let mut solver = StageSolver::new(of, stages, (factors, stats), memory);
         let solve = |at: StageIndex, stage: &Stage<'_, f64>, end: StageEnd<'_, f64>| {
-            if interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
-                return Err(StepError::Interrupted { step: at.step });
-            }
+            path::go_on(interrupt.as_deref(), at.step)?;
             solver.solve(at, stage, end)
         };
         let of = (parameters, system.reduction.as_ref());

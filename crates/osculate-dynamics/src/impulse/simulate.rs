@@ -17,6 +17,7 @@ pub struct ImpulseSimulator {
     scene: Scene,
     settings: ImpulseSettings,
     durations: Vec<f64>,
+    interrupt: Option<Arc<AtomicBool>>,
 }
 
 /// Why a run failed.
@@ -60,10 +61,21 @@ impl PartialEq for ImpulseTrajectory {
 }
 
 impl ImpulseTrajectory {
-    /// The same memory; once `flag` is true, a roll-out into it stops with [`ImpulseStepError::Interrupted`].
+    /// The same memory; once `flag` is true, a roll-out into it, or a derivative of it, stops with
+    /// [`ImpulseStepError::Interrupted`].
     #[must_use]
     pub fn interrupted_by(self, flag: Arc<AtomicBool>) -> Self {
         Self { interrupt: Some(flag), ..self }
+    }
+
+    /// An error once the caller asked to stop.
+    pub(super) fn go_on(&self, step: usize) -> Result<(), ImpulseRunError> {
+        match &self.interrupt {
+            Some(flag) if flag.load(Ordering::Relaxed) => {
+                Err(ImpulseStepError::Interrupted { step }.into())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Joints after `step` steps, where the scene has any.
@@ -135,7 +147,7 @@ impl ImpulseSimulator {
         if let Some(&found) = durations.iter().find(|d| !(d.is_finite() && **d > 0.0)) {
             return Err(SceneError::Number { field: "time step", found, allowed: "> 0 s" });
         }
-        Ok(Self { scene, settings, durations })
+        Ok(Self { scene, settings, durations, interrupt: None })
     }
 
     /// The scene.
@@ -151,6 +163,17 @@ impl ImpulseSimulator {
     /// Durations of the steps \[s\].
     pub fn durations(&self) -> &[f64] {
         &self.durations
+    }
+
+    /// Once `flag` is true, roll-outs and derivatives of them stop with [`ImpulseStepError::Interrupted`], but for trajectories
+    /// with a flag of their own ([`ImpulseTrajectory::interrupted_by`]).
+    pub fn interrupt_by(&mut self, flag: Arc<AtomicBool>) {
+        self.interrupt = Some(flag);
+    }
+
+    /// The flag of [`ImpulseSimulator::interrupt_by`].
+    pub fn interrupt(&self) -> Option<&Arc<AtomicBool>> {
+        self.interrupt.as_ref()
     }
 
     /// The scene's own numbers.
@@ -193,13 +216,11 @@ impl ImpulseSimulator {
             records: Vec::with_capacity(self.durations.len()),
             joints: Vec::new(),
             joint_impulses: Vec::new(),
-            interrupt: trajectory.interrupt.take(),
+            interrupt: trajectory.interrupt.take().or_else(|| self.interrupt.clone()),
         };
         trajectory.push_joints(&stepper);
         for (k, &duration) in self.durations.iter().enumerate() {
-            if trajectory.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
-                return Err(ImpulseStepError::Interrupted { step: k }.into());
-            }
+            trajectory.go_on(k)?;
             let wrenches =
                 if found == 0 { &[][..] } else { &parameters.wrenches[k * dynamic..][..dynamic] };
             if let (Some(given), Some(tree)) =

@@ -77,7 +77,7 @@ impl<const N: usize> SweepScalar for Jet<N> {
 /// Outcome and its derivative by every parameter of the layout.
 ///
 /// # Errors
-/// Where the parameters do not fit the scene.
+/// Where the parameters do not fit the scene, or the trajectory's flag says stop.
 pub fn gradient(
     simulator: &Simulator,
     trajectory: &Trajectory,
@@ -90,6 +90,7 @@ pub fn gradient(
     let system = simulator.system(parameters)?;
     let mut sweep = Sweep::new(simulator, &system, parameters, outcome);
     for step in (0..simulator.steps()).rev() {
+        trajectory.go_on(step)?;
         sweep.step_back(step, &trajectory.path, trajectory);
     }
     Ok(sweep.finish(&trajectory.path))
@@ -109,6 +110,7 @@ pub fn checkpointed_gradient(
     let system = simulator.system(parameters)?;
     let (steps, interval) = (simulator.steps(), interval.max(1));
     let mut memory = Trajectory::default();
+    simulator.lend_flag(&mut memory);
     memory.path.bodies = system.bodies.len();
     memory.path.stages = simulator.settings().method.stages();
     simulator.push_initial(parameters, &system, &mut memory.path);

@@ -10,7 +10,7 @@ use osculate_math::Jet;
 /// * `direction`: one number for each parameter of the layout.
 ///
 /// # Errors
-/// Where the parameters do not fit the scene.
+/// Where the parameters do not fit the scene, or the trajectory's flag says stop.
 pub fn vector_product(
     simulator: &Simulator,
     trajectory: &Trajectory,
@@ -31,7 +31,7 @@ pub fn vector_product(
 /// The Hessian of an outcome by the parameters `which` (indices of the layout), `M` columns at a time.
 ///
 /// # Errors
-/// Where the parameters do not fit the scene.
+/// Where the parameters do not fit the scene, or the trajectory's flag says stop.
 pub fn hessian<const M: usize>(
     simulator: &Simulator,
     trajectory: &Trajectory,
@@ -66,6 +66,7 @@ fn derivative_of_gradient<const M: usize>(
     let system = simulator.system(parameters)?;
     let mut sweep = Sweep::new(simulator, &system, parameters, outcome);
     for step in (0..simulator.steps()).rev() {
+        trajectory.go_on(step)?;
         sweep.step_back(step, &path, trajectory);
     }
     Ok(sweep.finish(&path))

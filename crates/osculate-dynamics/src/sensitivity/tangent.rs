@@ -16,7 +16,7 @@ use osculate_math::{Jet, Scalar, mat3, so3};
 /// One solve a stage with the factors of the roll-out; no jet goes through an iteration. Holds states only.
 ///
 /// # Errors
-/// Where the parameters do not fit the scene.
+/// Where the parameters do not fit the scene, or the trajectory's flag says stop.
 pub fn path<const M: usize>(
     simulator: &Simulator,
     trajectory: &Trajectory,
@@ -49,6 +49,7 @@ fn roll_out<const M: usize>(
     simulator.push_initial(parameters, &system, &mut path);
     let mut residual = vec![Jet::<M>::from(0.0); system.solved()];
     let solve = |at: StageIndex, stage: &Stage<'_, Jet<M>>, end: StageEnd<'_, Jet<M>>| {
+        trajectory.go_on(at.step)?;
         match &system.reduction {
             None => differentiate(&system, trajectory, at, stage, end.bodies, &mut residual),
             Some(r) => differentiate_tree((&system, r), trajectory, at, stage, end, &mut residual),
@@ -148,7 +149,7 @@ fn turn<const M: usize>(state: &mut BodyState<Jet<M>>, by: &[Jet<M>]) {
 /// Outcome and its derivative by each parameter of `which` (indices of the layout), `M` at a time.
 ///
 /// # Errors
-/// Where the parameters do not fit the scene.
+/// As [`path`].
 pub fn gradient<const M: usize>(
     simulator: &Simulator,
     trajectory: &Trajectory,

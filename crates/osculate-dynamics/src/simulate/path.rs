@@ -1,6 +1,7 @@
 //! What a roll-out leaves: states and stages, and in f64 the factors of every stage.
 
 use super::solve::SolveMemory;
+use crate::StepError;
 use crate::factors::{FactorStore, StageFactors};
 use crate::integrator::MOST;
 use crate::newton::StageStats;
@@ -9,7 +10,7 @@ use crate::state::{BodyState, Kinematics};
 use osculate_math::Scalar;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// States and stages of a roll-out, generic over the scalar: of the whole of it or of a segment.
 #[derive(Clone, Debug, Default)]
@@ -124,10 +125,15 @@ impl Trajectory {
         Self { forgets: true, ..Self::default() }
     }
 
-    /// The same memory; once `flag` is true, a roll-out into it stops with [`StepError::Interrupted`](crate::StepError::Interrupted).
+    /// The same memory; once `flag` is true, a roll-out into it, or a derivative of it, stops with [`StepError::Interrupted`].
     #[must_use]
     pub fn interrupted_by(self, flag: Arc<AtomicBool>) -> Self {
         Self { interrupt: Some(flag), ..self }
+    }
+
+    /// An error once the caller asked to stop.
+    pub(crate) fn go_on(&self, step: usize) -> Result<(), StepError> {
+        go_on(self.interrupt.as_deref(), step)
     }
 
     /// Whether the trajectory can be differentiated: it holds the factors of its stages.
@@ -143,5 +149,13 @@ impl Trajectory {
     /// Motion of a body's local frame after each step held.
     pub fn kinematics(&self, body: usize, center: &nalgebra::Vector3<f64>) -> Vec<Kinematics> {
         self.path.steps().map(|k| self.path.state(k)[body].kinematics(center)).collect()
+    }
+}
+
+/// [`StepError::Interrupted`] where the flag is true.
+pub(super) fn go_on(flag: Option<&AtomicBool>, step: usize) -> Result<(), StepError> {
+    match flag {
+        Some(flag) if flag.load(Ordering::Relaxed) => Err(StepError::Interrupted { step }),
+        _ => Ok(()),
     }
 }

@@ -52,6 +52,14 @@ impl ContactModel for Simulator {
         self.durations()
     }
 
+    fn interrupt_by(&mut self, flag: Arc<AtomicBool>) {
+        self.interrupt_by(flag);
+    }
+
+    fn interrupt(&self) -> Option<&Arc<AtomicBool>> {
+        self.interrupt()
+    }
+
     fn all_parameters(&self, scene: Parameters) -> Parameters {
         scene
     }

@@ -59,6 +59,14 @@ impl ContactModel for ImpulseSimulator {
         self.durations()
     }
 
+    fn interrupt_by(&mut self, flag: Arc<AtomicBool>) {
+        self.interrupt_by(flag);
+    }
+
+    fn interrupt(&self) -> Option<&Arc<AtomicBool>> {
+        self.interrupt()
+    }
+
     fn all_parameters(&self, scene: Parameters) -> ImpulseParameters {
         ImpulseParameters::of(self, scene)
     }
@@ -133,7 +141,7 @@ impl ContactModel for ImpulseSimulator {
         derivatives: &ImpulseDerivatives<'_>,
         outcome: &impl Outcome,
     ) -> Result<(f64, Vec<f64>), ModelError> {
-        Ok(derivatives.linear.adjoint(outcome))
+        Ok(derivatives.linear.adjoint(outcome)?)
     }
 
     fn path<const M: usize>(

@@ -59,6 +59,11 @@ pub trait ContactModel: Clone + Send + Sync + Sized + 'static {
     /// Durations of the steps \[s\].
     fn durations(&self) -> &[f64];
 
+    /// Once `flag` is true, roll-outs and derivatives of them stop with an error, but for trajectories with a flag of their own.
+    fn interrupt_by(&mut self, flag: Arc<AtomicBool>);
+    /// The flag of [`ContactModel::interrupt_by`].
+    fn interrupt(&self) -> Option<&Arc<AtomicBool>>;
+
     /// The numbers of the simulation, with bodies, gravity, pairs and what acts in steps from `scene`.
     fn all_parameters(&self, scene: Parameters) -> Self::Parameters<f64>;
     /// Bodies, gravity, pairs and what acts in steps.
@@ -86,7 +91,7 @@ pub trait ContactModel: Clone + Send + Sync + Sized + 'static {
         parameters: &Self::Parameters<f64>,
         trajectory: &mut Self::Trajectory,
     ) -> Result<(), ModelError>;
-    /// The same memory; once `flag` is true, a roll-out into it stops with an error.
+    /// The same memory; once `flag` is true, a roll-out into it, or a derivative of it, stops with an error.
     fn interrupted_by(trajectory: Self::Trajectory, flag: Arc<AtomicBool>) -> Self::Trajectory;
     /// State of a body after some steps.
     fn state(trajectory: &Self::Trajectory, step: usize, body: usize) -> RigidState;

@@ -96,15 +96,19 @@ impl Total {
 
 impl Linearisation<'_> {
     /// Outcome and its derivative by every parameter of the layout.
-    pub fn adjoint(&self, outcome: &impl Outcome) -> (f64, Vec<f64>) {
+    ///
+    /// # Errors
+    /// Where the trajectory's flag says stop.
+    pub fn adjoint(&self, outcome: &impl Outcome) -> Result<(f64, Vec<f64>), ImpulseGradientError> {
         let mut sweep = Sweep::new(&self.source);
         sweep.start(self.steps.len(), outcome);
         for (step, linear) in self.steps.iter().enumerate().rev() {
+            self.source.trajectory.go_on(step)?;
             sweep.step_back(step, linear);
             sweep.observe(step, outcome);
             sweep.pull_links(step, linear);
         }
-        (sweep.value, sweep.collect())
+        Ok((sweep.value, sweep.collect()))
     }
 
     /// As [`Linearisation::new`] and [`Linearisation::adjoint`] in one pass that keeps no step: the same numbers, for one outcome.

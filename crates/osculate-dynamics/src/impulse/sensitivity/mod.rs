@@ -79,7 +79,7 @@ impl<'a> Linearisation<'a> {
     ///
     /// # Errors
     /// Where a step is not converged, the motion is not determined, the friction mode is one of the counter-examples, there are
-    /// sweeps for velocity alone, or the parameters do not fit.
+    /// sweeps for velocity alone, the parameters do not fit, or the trajectory's flag says stop.
     pub fn with(
         simulator: &'a ImpulseSimulator,
         parameters: &'a ImpulseParameters,

@@ -165,6 +165,7 @@ impl<'a> Source<'a> {
         scratch: &mut Scratch,
         linear: &mut StepLinear,
     ) -> Result<(), ImpulseGradientError> {
+        self.trajectory.go_on(step)?;
         let record = &self.trajectory.records[step];
         let stats = &record.stats;
         if !stats.converged && self.on_indeterminate == OnFailure::Stop {

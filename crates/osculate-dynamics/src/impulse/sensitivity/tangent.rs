@@ -44,7 +44,7 @@ impl Linearisation<'_> {
     /// * `parameters`: the values that were linearised, each with its derivative along the directions.
     ///
     /// # Errors
-    /// Where a gyroscopic equation is not solved.
+    /// Where a gyroscopic equation is not solved, or the trajectory's flag says stop.
     pub fn path<const M: usize>(
         &self,
         parameters: &ImpulseParameters<Jet<M>>,
@@ -67,6 +67,7 @@ impl Linearisation<'_> {
         }
         let mut anchors: Vec<AnchorState<Jet<M>>> = Vec::new();
         for (step, linear) in self.steps.iter().enumerate() {
+            self.source.trajectory.go_on(step)?;
             let state = path.state(step);
             let old = if step > 0 { path.state(step - 1) } else { state };
             let start = tree.as_ref().zip(linear.tree.as_ref());
