@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! x⁰ = x_recorded ⊕ l,    l ~ N(0, σ²)
-//! x   pose and velocities of a free body;  q_0 … q_5 of a free joint of the world and their rates;  q and q̇ of a hinge or slide
+//! x   pose and velocities of a free body;  q_0 … q_5 of a free joint of the world and their rates;  q and q̇ of a hinge or slide,
+//!     q_0 … q_2 of a spherical joint, turns about its axes, and the rates about them
 //! ```
 
 use super::channel::Quantity;
@@ -26,18 +27,18 @@ pub struct InitialState {
     pub velocity: Option<f64>,
     /// Of its angular velocity (rad/s).
     pub angular_velocity: Option<f64>,
-    /// Of joints of one degree of freedom.
+    /// Of hinges, slides and spherical joints.
     pub joints: Vec<JointPrior>,
 }
 
-/// Standard deviations around the recorded start of a revolute or prismatic joint.
+/// Standard deviations around the start of a revolute, prismatic or spherical joint.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct JointPrior {
     /// The joint, by the name of the body that it moves.
     pub joint: String,
-    /// Of its position (rad, m).
+    /// Of its position (rad, m), of a spherical joint of each of the three turns.
     pub position: Option<f64>,
-    /// Of its rate (rad/s, m/s).
+    /// Of its rate (rad/s, m/s), of a spherical joint of each of the three.
     pub rate: Option<f64>,
 }
 
@@ -85,7 +86,7 @@ impl InitialState {
                     .into(),
             });
         }
-        let known = scalar_joints(scene);
+        let known: Vec<&str> = joints(scene).map(|(name, _)| name).collect();
         let unknown = |p: &&JointPrior| !known.contains(&p.joint.as_str());
         match self.joints.iter().find(unknown) {
             None => Ok(()),
@@ -93,18 +94,26 @@ impl InitialState {
                 field: format!("initial_state.joints.{}", p.joint),
                 found: format!("'{}'", p.joint),
                 allowed: match known.is_empty() {
-                    true => "no joints: none is revolute or prismatic".into(),
-                    false => format!("revolute and prismatic joints: {}", known.join(", ")),
+                    true => "no joints: none is revolute, prismatic or spherical".into(),
+                    false => {
+                        format!("revolute, prismatic and spherical joints: {}", known.join(", "))
+                    }
                 },
             }),
         }
     }
 }
 
-/// Names of the joints of one degree of freedom.
-fn scalar_joints(scene: &Scene) -> Vec<&str> {
+/// Names of the joints that may have a prior, each with the ends of the paths of its coordinates.
+fn joints(scene: &Scene) -> impl Iterator<Item = (&str, &'static [&'static str])> {
     let links = scene.articulation.as_ref().map_or(&[][..], |a| a.model().links());
-    links.iter().filter(|l| l.joint.kind.is_scalar()).map(|l| l.name.as_str()).collect()
+    links.iter().filter_map(|l| match l.joint.kind {
+        JointKind::Revolute { .. } | JointKind::Prismatic { .. } => {
+            Some((l.name.as_str(), &[""][..]))
+        }
+        JointKind::Spherical => Some((l.name.as_str(), &["_0", "_1", "_2"][..])),
+        JointKind::Free | JointKind::Fixed => None,
+    })
 }
 
 /// Paths of the three coordinates of position, rotation, velocity and angular velocity of the tracked body.
@@ -133,10 +142,10 @@ pub(super) fn own_parameters(
         three.iter().for_each(|path| push(path, sigma));
     }
     for JointPrior { joint, position, rate } in &initial.joints {
+        let ends = joints(scene).find(|(name, _)| name == joint).map_or(&[][..], |(_, ends)| ends);
         for (q, sigma) in [("q", position), ("qdot", rate)] {
-            if let Some(sigma) = sigma {
-                push(&format!("joint.{joint}.{q}"), *sigma);
-            }
+            let Some(sigma) = sigma else { continue };
+            ends.iter().for_each(|end| push(&format!("joint.{joint}.{q}{end}"), *sigma));
         }
     }
     own
