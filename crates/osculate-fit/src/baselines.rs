@@ -3,9 +3,9 @@
 //! * hold: everything stays as it starts.
 //! * flight: it goes on as it starts, falls freely, and stays where something first touches the ground.
 //! * mean path: it starts where it does and moves as the mean of the tosses for fitting, turned into the direction of its start;
-//!   rotation and joints stay. Not of a body whose joints alone say where it is.
+//!   rotation and joints stay. Of a body whose joints alone say where it is each joint moves so, in the sense of its rate at the start.
 
-use crate::problem::{Model, Quantity, Toss, start_poses, starts_by_joints};
+use crate::problem::{Channel, Model, Quantity, Sample, Toss, start_poses, starts_by_joints};
 use crate::recording::{ChannelErrors, Evaluation, RecordingError, TossErrors};
 use nalgebra::{Matrix3, Vector3};
 use osculate_dynamics::articulated::{JointKind, TreeKinematics};
@@ -13,6 +13,7 @@ use osculate_dynamics::{Kinematics, Parameters, SceneError};
 use osculate_math::se3::Pose;
 use osculate_math::so3;
 use rayon::prelude::*;
+use std::f64::consts::TAU;
 
 /// Why a baseline cannot be judged.
 #[derive(Debug, thiserror::Error)]
@@ -45,9 +46,15 @@ pub fn evaluate(
         ("hold", judge(model, tosses, half_side, |t| Ok(hold(t)))?),
         ("flight", judge(model, tosses, half_side, |t| flight(model, t))?),
     ];
-    if !train.is_empty() && !starts_by_joints(model) {
-        let mean = mean_path(train);
-        all.push(("mean path", judge(model, tosses, half_side, |t| Ok(along(t, &mean)))?));
+    if !train.is_empty() {
+        let judged = if starts_by_joints(model) {
+            let mean = mean_joints(model, train);
+            judge(model, tosses, half_side, |t| Ok(along_joints(t, &mean)))
+        } else {
+            let mean = mean_path(train);
+            judge(model, tosses, half_side, |t| Ok(along(t, &mean)))
+        };
+        all.push(("mean path", judged?));
     }
     Ok(all)
 }
@@ -82,7 +89,7 @@ fn judge(
 /// Mean distances of the channels of places; none of rates and forces, which a course of poses does not have.
 fn channels(model: &Model, toss: &Toss, poses: &[Vec<Pose>]) -> Vec<Option<f64>> {
     let parameters = Parameters::of(&model.scene);
-    let one = |(c, channel): (usize, &crate::problem::Channel)| {
+    let one = |(c, channel): (usize, &Channel)| {
         let placed = [Quantity::Position, Quantity::Rotation, Quantity::JointPosition];
         if !placed.contains(&channel.quantity) {
             return None;
@@ -204,6 +211,55 @@ fn along(toss: &Toss, mean: &[Vector3<f64>]) -> Course {
         let mut at = start(toss);
         let way = turn * mean[k.min(mean.len() - 1)];
         at.measured[0].position += way;
+        at
+    };
+    (0..toss.measured.len()).map(at).collect()
+}
+
+/// Mean way of a joint from its start at each frame, by the body that it moves.
+type JointWay = (usize, Vec<f64>);
+
+/// Of each joint with a channel the mean way from its start, in the sense of its rate there; of missing records, and of a toss
+/// that has ended, the last one stays.
+fn mean_joints(model: &Model, train: &[Toss]) -> Vec<JointWay> {
+    let frames = train.iter().map(|t| t.measured.len()).max().unwrap_or(0);
+    let of_joints = model.channels.iter().enumerate();
+    let of_joints = of_joints.filter(|(_, c)| c.quantity == Quantity::JointPosition);
+    let mean = |(c, channel): (usize, &Channel)| {
+        let mut mean = vec![0.0; frames];
+        for toss in train {
+            let Some(start) = toss.joints.iter().find(|j| j.body == channel.body) else { continue };
+            let (turns, mut way) = (turns(model, channel.body), 0.0);
+            for (k, sum) in mean.iter_mut().enumerate() {
+                if let Some(Some(Sample::Vector(at))) = toss.series[c].get(k) {
+                    let step = at.x - start.position - way;
+                    // Recorded angles may jump by a turn.
+                    way += if turns { step - TAU * (step / TAU).round() } else { step };
+                }
+                *sum += way * start.rate.signum() / train.len() as f64;
+            }
+        }
+        (channel.body, mean)
+    };
+    of_joints.map(mean).collect()
+}
+
+/// Whether a joint turns.
+fn turns(model: &Model, body: usize) -> bool {
+    model.scene.articulation.as_ref().is_some_and(|a| {
+        let link = a.link_of_body(body).map(|l| &a.model().links()[l].joint.kind);
+        matches!(link, Some(JointKind::Revolute { .. }))
+    })
+}
+
+fn along_joints(toss: &Toss, mean: &[JointWay]) -> Course {
+    let at = |k: usize| {
+        let mut at = start(toss);
+        for joint in &mut at.joints {
+            let way = mean.iter().find(|(body, _)| *body == joint.body);
+            joint.position +=
+                way.map_or(0.0, |(_, way)| way[k.min(way.len() - 1)] * joint.rate.signum());
+        }
         at
     };
     (0..toss.measured.len()).map(at).collect()
