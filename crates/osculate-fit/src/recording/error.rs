@@ -29,21 +29,25 @@ pub enum RecordingError {
     FieldCount { file: PathBuf, line: usize, found: usize, expected: usize },
     /// The last line misses fields or its line end, so its last number may be cut as well.
     #[error(
-        "{file}: line {line}: the file is cut short: {found} of {expected} fields and no line end"
+        "{file}: line {line}: the file is cut short: `{text}` has {found} of {expected} fields and no line end, allowed: whole lines"
     )]
-    CutShort { file: PathBuf, line: usize, found: usize, expected: usize },
+    CutShort { file: PathBuf, line: usize, text: String, found: usize, expected: usize },
     /// A field that is not a decimal number.
-    #[error("{file}: line {line}, column `{column}`: `{found}` is not a number")]
+    #[error(
+        "{file}: line {line}, column `{column}`: `{found}` is not a number, allowed: a finite one"
+    )]
     NotANumber { file: PathBuf, line: usize, column: String, found: String },
     /// A NaN or an infinity.
-    #[error("{file}: line {line}, column `{column}`: {found} is not finite")]
+    #[error(
+        "{file}: line {line}, column `{column}`: {found} is not finite, allowed: a finite number"
+    )]
     NotFinite { file: PathBuf, line: usize, column: String, found: f64 },
     /// A quaternion that is not a rotation.
     #[error("{file}: line {line}: quaternion norm {norm}, allowed 1 ± {tolerance:e}")]
     QuaternionNorm { file: PathBuf, line: usize, norm: f64, tolerance: f64 },
     /// Times that stand still or run backwards.
     #[error(
-        "{file}: line {line}, column `t`: time {found} s does not exceed the previous {previous} s"
+        "{file}: line {line}, column `t`: time {found} s does not exceed the previous {previous} s, allowed: rows in the order of time"
     )]
     TimeNotIncreasing { file: PathBuf, line: usize, found: f64, previous: f64 },
     /// A header and nothing below it.
@@ -96,8 +100,19 @@ pub enum RecordingError {
     #[error("{file}: {found} rows, the metadata of toss {id} says {expected}")]
     FrameCount { file: PathBuf, id: u32, found: usize, expected: usize },
     /// Metadata and trajectory disagree about the time step.
-    #[error("{file}: frame {frame}: time step {found} s, the metadata says {expected} s")]
-    TimeStep { file: PathBuf, frame: usize, found: f64, expected: f64 },
+    #[error(
+        "{file}: line {line} (frame {frame}, from 0), column `t`: {time} s is {found} s after the frame before, allowed: {expected} s \
+         (dt_s of the metadata) within 0.1 %{looks}"
+    )]
+    TimeStep {
+        file: PathBuf,
+        line: usize,
+        frame: usize,
+        time: f64,
+        found: f64,
+        expected: f64,
+        looks: String,
+    },
 
     /// The body never comes down, so there is no impact to predict.
     #[error("recording {id}: the centre never falls to z ≤ {threshold} m (lowest {lowest} m)")]

@@ -83,8 +83,8 @@ impl Layout {
         let (found, expected) = (line.split(|&b| b == b',').count(), self.order.len());
         let ended = line.ends_with(b"\n");
         if !ended {
-            let file = file.into();
-            return Err(RecordingError::CutShort { file, line: number, found, expected });
+            let (file, text) = (file.into(), excerpt(line));
+            return Err(RecordingError::CutShort { file, line: number, text, found, expected });
         }
         if found != expected {
             let file = file.into();

@@ -134,10 +134,13 @@ fn headers_are_complete_known_and_unique() {
 #[test]
 fn bad_numbers_name_line_column_and_value() {
     let error = parse(&poses(&["0,0,0,0,1,0,0,0", "1,0,0,1.2.3,1,0,0,0"])).unwrap_err();
-    assert_eq!(error.to_string(), "toss.csv: line 3, column `pz`: `1.2.3` is not a number");
+    let expected = "toss.csv: line 3, column `pz`: `1.2.3` is not a number, allowed: a finite one";
+    assert_eq!(error.to_string(), expected);
     for (field, shown) in [("NaN", "NaN"), ("-inf", "-inf"), ("1e999", "inf")] {
         let error = parse(&poses(&[&format!("0,{field},0,0,1,0,0,0")])).unwrap_err();
-        let expected = format!("toss.csv: line 2, column `px`: {shown} is not finite");
+        let expected = format!(
+            "toss.csv: line 2, column `px`: {shown} is not finite, allowed: a finite number"
+        );
         assert_eq!(error.to_string(), expected);
     }
     let error = parse(&poses(&["0,0,0,0,1,0,0,0", "1,0,0,,1,0,0,0"])).unwrap_err();

@@ -169,6 +169,35 @@ fn trajectories_agree_with_the_metadata() {
     assert!(matches!(error, RecordingError::TimeStep { frame: 1, .. }), "{error}");
 }
 
+/// Symptom: "19 rows, the metadata says 20" did not say which frame was missing, and a file in milliseconds not what was wrong.
+#[test]
+fn missing_frame_and_times_in_milliseconds_are_told_with_their_line() {
+    let folder = Folder::new("dataset-gap");
+    let file = folder.scratch.path().join("toss_3.csv");
+    let text = fs::read_to_string(&file).unwrap();
+    let rows: Vec<&str> = text.lines().collect();
+    let refused = |rows: &[String]| {
+        fs::write(&file, rows.join("\n") + "\n").unwrap();
+        folder.open().unwrap().load(3).unwrap_err().to_string()
+    };
+    // Without frames 9 and 10; a blank line is no frame.
+    let mut gap: Vec<String> = rows.iter().map(|r| (*r).to_owned()).collect();
+    gap.drain(10..12);
+    gap.insert(1, String::new());
+    let error = refused(&gap);
+    for words in ["line 12 (frame 9", "column `t`", "allowed: ", ": 2 frames are missing"] {
+        assert!(error.contains(words), "{words}: {error}");
+    }
+    let slow = |row: &&str| match row.split_once(',') {
+        Some((t, rest)) if *row != rows[0] => {
+            format!("{},{rest}", t.parse::<f64>().unwrap() * 1e3)
+        }
+        _ => (*row).to_owned(),
+    };
+    let error = refused(&rows.iter().map(slow).collect::<Vec<_>>());
+    assert!(error.contains("line 3 (frame 1") && error.contains("milliseconds?"), "{error}");
+}
+
 #[test]
 fn damaged_json_never_panics() {
     let folder = Folder::new("dataset-damaged");
