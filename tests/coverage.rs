@@ -8,7 +8,7 @@ use osculate_fit::parameter::{FreeParameter, Scale};
 use osculate_fit::problem::{Horizon, InitialState, Model, Weights};
 use osculate_fit::twin::{TwinFile, make};
 use rayon::prelude::*;
-use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
 
 const TRUTH: [(&str, f64); 3] =
     [("pair.cube.ground.mu", 0.2), ("pair.cube.ground.k", 4e5), ("pair.cube.ground.c_n", 0.8)];
@@ -79,7 +79,7 @@ fn normalised_errors(seed: u64) -> Vec<Option<f64>> {
         starts: 1,
         seed,
     };
-    let fitted = fit(&plan, &AtomicBool::new(false), &|_| {}).unwrap();
+    let fitted = fit(&plan, &Arc::default(), &|_| {}).unwrap();
     let best = fitted.best();
     let c = curvature(&fitted.problem, &best.coordinates, &best.own).unwrap();
     (0..3)

@@ -6,7 +6,7 @@ use osculate_fit::fit::{Algorithm, Designs, Plan, StagePlan, fit};
 use osculate_fit::parameter::{FreeParameter, Scale};
 use osculate_fit::problem::{Horizon, InitialState, Model, Weights};
 use osculate_fit::twin::{TwinFile, make};
-use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
 
 const MU: f64 = 0.2;
 const DAMPING: f64 = 0.8;
@@ -64,7 +64,7 @@ fn found(horizon: Horizon, algorithm: Algorithm) -> [f64; 2] {
         starts: 1,
         seed: 2,
     };
-    let fitted = fit(&plan, &AtomicBool::new(false), &|_| {}).unwrap();
+    let fitted = fit(&plan, &Arc::default(), &|_| {}).unwrap();
     // A report judges whole motions, however they were cut for the fit: a shooting stage once gave one frame more
     // simulated than measured, and its report failed.
     let frames = if let Horizon::Short { frames } = horizon { frames + 1 } else { twin().frames };

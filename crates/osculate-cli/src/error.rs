@@ -11,6 +11,7 @@ use osculate_fit::certificate::CertificateError;
 use osculate_fit::contact_model::ModelError;
 use osculate_fit::design::DesignError;
 use osculate_fit::experiment::ExperimentError;
+use osculate_fit::fit::FitError;
 use osculate_fit::impact::ImpactError;
 use osculate_fit::optimize::OptimizeError;
 use osculate_fit::problem::ProblemError;
@@ -152,6 +153,7 @@ impl CliError {
             }
             Self::Stopped { .. } | Self::StoppedImpulse { .. } => 1,
             Self::Interrupted { .. } => 130,
+            Self::Fit(error) if matches!(**error, ReportError::Fit(FitError::Interrupted)) => 130,
             Self::Config { source, .. } => source.exit_code(),
             Self::Impact(error) if matches!(**error, ImpactError::Run(RunError::Step(_))) => 1,
             Self::Model(error) if error.in_a_step() => 1,

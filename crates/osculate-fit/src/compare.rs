@@ -207,6 +207,10 @@ impl<P: BlockProblem> BlockProblem for Counted<'_, P> {
         self.problem.blocks()
     }
 
+    fn interrupted(&self) -> bool {
+        self.problem.interrupted()
+    }
+
     fn evaluate(
         &self,
         block: usize,

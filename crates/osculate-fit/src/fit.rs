@@ -16,6 +16,7 @@ use crate::surface::{self, Surface, latin_column};
 use rand::{SeedableRng, rngs::StdRng};
 use rayon::prelude::*;
 use serde::Serialize;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What is fitted, to what, from where.
@@ -143,6 +144,9 @@ pub enum FitError {
         /// Why the first did.
         first: String,
     },
+    /// The caller asked to stop.
+    #[error("interrupted before any start had a value")]
+    Interrupted,
     /// A response surface of too few points for its trend.
     #[error(
         "stage {stage}: {found} points of a response surface for {parameters} parameters, allowed: at least {least}"
@@ -182,14 +186,14 @@ pub fn starting_points(parameters: &[FreeParameter], starts: usize, seed: u64) -
 
 /// Runs every start through every stage.
 ///
-/// * `interrupted`: once true, each start returns the best point it has.
+/// * `interrupted`: once true, each start returns the best point it has; roll-outs stop half-way.
 /// * `observe`: called from worker threads.
 ///
 /// # Errors
-/// Where the problem cannot be set up, or every start fails.
+/// Where the problem cannot be set up, every start fails, or it was interrupted before any had a value.
 pub fn fit(
     plan: &Plan,
-    interrupted: &AtomicBool,
+    interrupted: &Arc<AtomicBool>,
     observe: &(dyn Fn(Progress) + Sync),
 ) -> Result<Fit, FitError> {
     for (what, count) in [("stages", plan.stages.len()), ("starts", plan.starts)] {
@@ -199,7 +203,8 @@ pub fn fit(
     }
     check_points(plan)?;
     let problems =
-        plan.stages.iter().map(|s| plan.problem(s.horizon)).collect::<Result<Vec<_>, _>>()?;
+        plan.stages.iter().map(|s| Ok(plan.problem(s.horizon)?.interrupted_by(interrupted)));
+    let problems = problems.collect::<Result<Vec<_>, ProblemError>>()?;
     let points = starting_points(&plan.parameters, plan.starts, plan.seed);
     let starts: Vec<StartResult> = points
         .into_par_iter()
@@ -207,8 +212,18 @@ pub fn fit(
         .map(|(index, point)| run_start(plan, &problems, (index, point), interrupted, observe))
         .collect();
     let compared = |i: usize| starts[i].compared_loss();
-    let best = (0..starts.len()).min_by(|&a, &b| compared(a).total_cmp(&compared(b))).unwrap_or(0);
+    // Losses of stages are not alike: of starts that were interrupted those that came furthest count.
+    let left = |i: usize| match compared(i).is_finite() {
+        true => plan.stages.len().saturating_sub(starts[i].history.len()),
+        false => usize::MAX,
+    };
+    let better =
+        |a: usize, b: usize| left(a).cmp(&left(b)).then(compared(a).total_cmp(&compared(b)));
+    let best = (0..starts.len()).min_by(|&a, &b| better(a, b)).unwrap_or(0);
     if !compared(best).is_finite() {
+        if interrupted.load(Ordering::Relaxed) {
+            return Err(FitError::Interrupted);
+        }
         let first = starts[0].failure.clone().unwrap_or_default();
         return Err(FitError::AllFailed { starts: starts.len(), first });
     }
@@ -281,6 +296,11 @@ fn run_start(
                 result.history.push(solution.history.iter().map(|c| c / scale).collect());
                 result.stop = Some(solution.stop);
                 (result.coordinates, result.own) = (solution.shared, solution.own);
+            }
+            // What the stages before it found stays.
+            Err(_) if interrupted.load(Ordering::Relaxed) => {
+                result.stop = Some(Stop::Interrupted);
+                break;
             }
             Err(error) => {
                 result.loss = f64::INFINITY;

@@ -160,17 +160,11 @@ impl Impact {
 
     /// Least and largest restitution over `phases` phases, evenly spread over a step.
     ///
-    /// # Errors
-    /// As [`Impact::restitution`], and where `phases` is 0.
-    pub fn band(&self, dt: f64, phases: usize) -> Result<Band, ImpactError> {
-        self.band_until(dt, phases, &AtomicBool::new(false))
-    }
-
-    /// As [`Impact::band`]; ends with an error once the flag is true, between two phases.
+    /// * `interrupted`: once true, it ends with an error between two phases.
     ///
     /// # Errors
-    /// As [`Impact::band`], and where it was interrupted.
-    pub fn band_until(
+    /// As [`Impact::restitution`], where `phases` is 0, and where it was interrupted.
+    pub fn band(
         &self,
         dt: f64,
         phases: usize,
@@ -229,7 +223,7 @@ impl Impact {
             if error(middle)? <= tolerance { dt = middle } else { fails = middle }
         }
         while dt >= finest {
-            let band = self.band(dt, 4 * phases)?;
+            let band = self.band(dt, 4 * phases, &AtomicBool::default())?;
             if band.error(target) <= tolerance {
                 return Ok(Step { dt, band });
             }
@@ -240,7 +234,7 @@ impl Impact {
 
     /// Error of the band; infinite where the step is too long to solve or to let the body leave.
     fn error(&self, dt: f64, target: f64, phases: usize) -> Result<f64, ImpactError> {
-        match self.band(dt, phases) {
+        match self.band(dt, phases, &AtomicBool::default()) {
             Ok(band) => Ok(band.error(target)),
             Err(ImpactError::Stuck { .. } | ImpactError::Run(RunError::Step(_))) => {
                 Ok(f64::INFINITY)
@@ -308,7 +302,9 @@ mod tests {
     #[test]
     fn band_narrows_around_the_exact_restitution_as_steps_shorten() {
         for e in [0.2, 0.6, 0.95] {
-            let errors = [4e-4, 1e-4, 2.5e-5].map(|dt| impact(e).band(dt, 4).unwrap().error(e));
+            let go_on = AtomicBool::default();
+            let errors =
+                [4e-4, 1e-4, 2.5e-5].map(|dt| impact(e).band(dt, 4, &go_on).unwrap().error(e));
             println!("e = {e}: errors {errors:.5?}");
             assert!(errors[2] < errors[1] && errors[1] < errors[0]);
             assert!(errors[2] < 1e-3);
@@ -320,11 +316,13 @@ mod tests {
         for schedule in DissipationSchedule::ALL {
             let impact = Impact { schedule, ..impact(0.5) };
             let step = impact.step_within(0.5, 0.01, 4).unwrap();
-            let seen = impact.band(step.dt, 37).unwrap();
+            let seen = impact.band(step.dt, 37, &AtomicBool::default()).unwrap();
             println!("{schedule:?}: {:.2e} s, {seen:?}", step.dt);
             assert!(step.band.error(0.5) <= 0.01 && seen.error(0.5) <= 0.0105);
             // Not wastefully short: a step that is four times as long misses.
-            assert!(impact.band(4.0 * step.dt, 16).unwrap().error(0.5) > 0.01);
+            assert!(
+                impact.band(4.0 * step.dt, 16, &AtomicBool::default()).unwrap().error(0.5) > 0.01
+            );
         }
     }
 
@@ -351,7 +349,7 @@ mod tests {
             assert!(error.to_string().contains(field), "{error}");
         }
         assert!(impact(0.5).restitution(0.0, 0.0).is_err());
-        assert!(impact(0.5).band(1e-4, 0).is_err());
+        assert!(impact(0.5).band(1e-4, 0, &AtomicBool::default()).is_err());
         assert!(impact(0.5).step_within(0.5, 0.0, 4).is_err());
         let mut bad = impact(0.5);
         bad.contact.stiffness = -1.0;

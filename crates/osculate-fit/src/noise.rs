@@ -15,6 +15,7 @@ use crate::problem::{Channel, Problem, ProblemError, Sample, Toss};
 use nalgebra::Vector3;
 use osculate_math::so3;
 use rayon::prelude::*;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Most rounds of weights and parameters.
@@ -73,7 +74,7 @@ fn size(sample: &Sample) -> f64 {
 pub(crate) fn estimate(
     plan: &Plan,
     found: &mut Fit,
-    interrupted: &AtomicBool,
+    interrupted: &Arc<AtomicBool>,
 ) -> Result<(), FitError> {
     let (Some(stage), mut model) = (plan.stages.last(), plan.model.clone()) else { return Ok(()) };
     let scale = plan.tosses.len() as f64;
@@ -82,17 +83,24 @@ pub(crate) fn estimate(
             break;
         }
         let best = &mut found.starts[found.best];
-        let sigmas = sigmas(&found.problem, &best.coordinates, &best.own)?;
+        let sigmas = match sigmas(&found.problem, &best.coordinates, &best.own) {
+            Err(_) if interrupted.load(Ordering::Relaxed) => break,
+            sigmas => sigmas?,
+        };
         let mut change: f64 = 0.0;
         for (channel, sigma) in model.channels.iter_mut().zip(&sigmas) {
             change = change.max((sigma / channel.sigma).ln().abs());
             channel.sigma = *sigma;
         }
-        found.problem = Plan { model: model.clone(), ..plan.clone() }.problem(stage.horizon)?;
+        let again = Plan { model: model.clone(), ..plan.clone() };
+        found.problem = again.problem(stage.horizon)?.interrupted_by(interrupted);
         let origin = best.coordinates.clone();
         let start = (origin.clone(), best.own.clone());
         let how = (stage, origin.as_slice(), plan.seed);
-        let (solution, _) = run_stage(&found.problem, how, start, interrupted, &|_, _| {})?;
+        let solution = match run_stage(&found.problem, how, start, interrupted, &|_, _| {}) {
+            Err(_) if interrupted.load(Ordering::Relaxed) => break,
+            solved => solved?.0,
+        };
         let parameters = found.problem.parameters().iter();
         best.values = parameters.zip(&solution.shared).map(|(p, u)| p.to_value(*u)).collect();
         best.loss = solution.cost() / scale;

@@ -9,7 +9,7 @@ use osculate_fit::problem::{Horizon, InitialState, Problem, Toss, Weights};
 use osculate_fit::recording::{Dataset, Part};
 use osculate_fit::{report, twin};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
 
 /// A bar on a hinge that carries another one on a slide, and a ball that drops on the ground beside them.
 const SCENE: &str = r#"
@@ -407,7 +407,7 @@ fn mixed_channels_with_noise_give_back_parameters_clock_and_noise_level() {
     let data = Dataset::open(written(&experiment)).unwrap();
     let tosses = experiment.tosses(&data, Part::All).unwrap();
     let half_side = data.metadata().cube.half_side_m;
-    let go = AtomicBool::new(false);
+    let go = Arc::default();
     let (found, _) = report::run(&experiment, tosses, half_side, &go, &|_| {}, &|_| {}).unwrap();
     assert!(found.doubts.is_empty(), "{:?}", found.doubts);
     let numbers = experiment.model.numbers().unwrap();
@@ -460,7 +460,7 @@ start = [0.01, 0.04]
     let rolled = experiment.model.roll_out(tosses[0].clone()).unwrap();
     let off = (rolled.simulated[10].position - tosses[0].measured[10].position).norm();
     assert!(off < 0.01, "{off}");
-    let go = AtomicBool::new(false);
+    let go = Arc::default();
     let (found, _) = report::run(&experiment, tosses, 0.1, &go, &|_| {}, &|_| {}).unwrap();
     let best = found.parameters[0].best;
     assert!((best / 0.02 - 1.0).abs() < 0.1, "{best}");

@@ -10,7 +10,7 @@ use osculate_fit::recording::Dataset;
 use osculate_fit::report;
 use osculate_fit::twin::{self, TwinFile};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
 
 const FRICTION: &str = "pair.cube.ground.mu";
 const OAK: f64 = 0.15;
@@ -100,7 +100,7 @@ fn friction_of_each_board_is_found_beside_the_stiffness_of_both() {
     let experiment = experiment("groups_boards", "board");
     let data = folder(&experiment, &tosses(&experiment));
     let read = experiment.tosses_to_fit(&data).unwrap();
-    let silent = AtomicBool::new(false);
+    let silent = Arc::default();
     let half = data.metadata().cube.half_side_m;
     let (found, fitted) = report::run(&experiment, read, half, &silent, &|_| {}, &|_| {}).unwrap();
     let truth = [("pair.cube.ground.mu[oak]", OAK), ("pair.cube.ground.mu[steel]", STEEL)];
@@ -147,7 +147,7 @@ fn friction_of_each_recording_is_found() {
     let plan = experiment.plan(tosses(&experiment), 0.05);
     let paths: Vec<&str> = plan.parameters.iter().map(|p| p.path.as_str()).collect();
     assert_eq!(paths[..2], ["pair.cube.ground.mu[0]", "pair.cube.ground.mu[1]"]);
-    let found = fit(&plan, &AtomicBool::new(false), &|_| {}).unwrap();
+    let found = fit(&plan, &Arc::default(), &|_| {}).unwrap();
     for (i, value) in found.best().values[..4].iter().enumerate() {
         let truth = [OAK, STEEL][i % 2];
         assert!((value / truth - 1.0).abs() < 1e-3, "toss {i}: {value} for {truth}");
@@ -170,7 +170,7 @@ fn tosses_without_the_label_and_too_few_points_are_refused() {
     let mut plan = experiment.plan(tosses(&experiment), 0.05);
     plan.stages[1].algorithm = Algorithm::ResponseSurface;
     plan.stages[1].designs.points = 16;
-    let refused = fit(&plan, &AtomicBool::new(false), &|_| {}).err().unwrap();
+    let refused = fit(&plan, &Arc::default(), &|_| {}).err().unwrap();
     assert_eq!(refused, FitError::Points { stage: 2, found: 16, parameters: 3, least: 17 });
     let text = std::fs::read_to_string(&experiment.path).unwrap().replace("\"board\"", "\"a[b]\"");
     std::fs::write(&experiment.path, text).unwrap();

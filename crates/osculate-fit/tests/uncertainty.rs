@@ -7,7 +7,7 @@ use osculate_fit::identify::Verdict;
 use osculate_fit::report::{self, Report};
 use osculate_fit::twin;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
 
 const FRAMES: usize = 8;
 
@@ -69,7 +69,7 @@ spin = [1.0, 8.0]
     let experiment = Experiment::read(&file).unwrap();
     let twin = experiment.file.twin.clone().unwrap();
     let (tosses, _) = twin::make(&experiment.model, &twin).unwrap();
-    let never = AtomicBool::new(false);
+    let never = Arc::default();
     report::run(&experiment, tosses, 0.0524, &never, &|_| {}, &|_| {}).unwrap().0
 }
 

@@ -148,12 +148,11 @@ pub(crate) fn evaluate(
             };
             values.retain(|path, _| !kept(path));
         }
-        let problem = experiment.judged(tosses, half_side)?;
+        let problem = experiment.judged(tosses, half_side)?.interrupted_by(&flag);
         let shared = coordinates(&problem, &values)?;
         let own = problem.own_start();
-        let (evaluation, unconverged) = pool.install(|| {
-            osculate_fit::report::evaluate_until(&problem, &shared, &own, half_side, &flag)
-        })?;
+        let (evaluation, unconverged) =
+            pool.install(|| osculate_fit::report::evaluate(&problem, &shared, &own, half_side))?;
         let mut json =
             serde_json::to_value(&evaluation).map_err(|e| Failure::Fit(e.to_string()))?;
         json["unconverged_stages"] = json!(unconverged);
@@ -199,7 +198,7 @@ pub(crate) fn verify(py: Python<'_>, scene: PathBuf, states: usize, seed: u64) -
         scene.require_compliant("certificates of impulses")?;
         let settings = Settings { states, seed };
         let of = (&scene.simulator, &scene.parameters);
-        let found = certificate::certify_until(of.0, of.1, settings, &flag)?;
+        let found = certificate::certify(of.0, of.1, settings, &flag)?;
         let mut json = serde_json::to_value(&found).map_err(|e| Failure::Fit(e.to_string()))?;
         json["agrees"] = found.agrees().into();
         text(&json)
@@ -255,7 +254,7 @@ pub(crate) fn restitution(
         };
         let (mass, area, speed) = (impact.mass, impact.area, impact.speed);
         let impact = Impact { mass, area, speed, contact, method, schedule };
-        let band = impact.band_until(dt, phases, &flag)?;
+        let band = impact.band(dt, phases, &flag)?;
         text(&json!({ "c_n": exact, "c_n_rational": rational, "e": [band.low, band.high] }))
     });
     Ok(done.or_signal()?)

@@ -30,6 +30,7 @@ fn osculate_core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     error::add(m)?;
     m.add_class::<scene::Scene>()?;
     m.add_class::<motion::Motion>()?;
+    m.add_class::<interrupt::Stop>()?;
     m.add_function(wrap_pyfunction!(identify::fit, m)?)?;
     m.add_function(wrap_pyfunction!(identify::recordings, m)?)?;
     m.add_function(wrap_pyfunction!(identify::evaluate, m)?)?;

@@ -84,10 +84,10 @@ impl<M: ContactModel> Of<M> {
     }
 
     fn run(&self, flag: Arc<AtomicBool>) -> Result<Rolled<M>, Failure> {
-        let mut trajectory = M::interrupted_by(M::Trajectory::default(), flag);
+        let mut trajectory = M::interrupted_by(M::Trajectory::default(), Arc::clone(&flag));
         let begin = Instant::now();
         self.simulator.run_into(&self.parameters, &mut trajectory)?;
-        Ok(Rolled { of: self.clone(), trajectory, seconds: begin.elapsed().as_secs_f64() })
+        Ok(Rolled { of: self.clone(), trajectory, flag, seconds: begin.elapsed().as_secs_f64() })
     }
 }
 
@@ -95,6 +95,8 @@ impl<M: ContactModel> Of<M> {
 pub(crate) struct Rolled<M: ContactModel> {
     of: Of<M>,
     trajectory: M::Trajectory,
+    /// That of the trajectory: once true, its derivatives end with an error.
+    flag: Arc<AtomicBool>,
     seconds: f64,
 }
 
@@ -125,19 +127,12 @@ impl<M: ContactModel> Rolled<M> {
         Ok(M::adjoint(&self.linearise()?, asked)?)
     }
 
-    /// Ends early with an error once the flag is true: there is one pass for every [`WIDTH`] directions.
-    fn tangents(
-        &self,
-        directions: &[Vec<f64>],
-        stop: &AtomicBool,
-    ) -> Result<Vec<Motions>, Failure> {
+    /// One pass for every [`WIDTH`] directions.
+    fn tangents(&self, directions: &[Vec<f64>]) -> Result<Vec<Motions>, Failure> {
         // A linearisation of the impulse model costs a pass over the steps: made once.
         let (linear, steps) = (self.linearise()?, self.of.simulator.steps());
         let mut out = vec![Motions::default(); directions.len()];
         for (some, out) in directions.chunks(WIDTH).zip(out.chunks_mut(WIDTH)) {
-            if stop.load(Ordering::Relaxed) {
-                return Err(Failure::Gradient("interrupted".into()));
-            }
             let mut seeded = M::lift::<Jet<WIDTH>>(&self.of.parameters);
             seed(some, |i, x| M::add(&self.of.layout, &mut seeded, i, x));
             let path = M::path(&linear, &seeded)?;
@@ -255,6 +250,11 @@ impl Model {
 }
 
 impl RolledOut {
+    /// Once true, derivatives end with an error.
+    pub(crate) fn flag(&self) -> &Arc<AtomicBool> {
+        either!(Self, self, rolled => &rolled.flag)
+    }
+
     /// Motion of every body after every step.
     pub(crate) fn motions(&self) -> Motions {
         either!(Self, self, rolled => rolled.motions())
@@ -292,12 +292,8 @@ impl RolledOut {
     }
 
     /// Derivatives of the motion along directions of the parameters, one of [`Motions`] each.
-    pub(crate) fn tangents(
-        &self,
-        directions: &[Vec<f64>],
-        stop: &AtomicBool,
-    ) -> Result<Vec<Motions>, Failure> {
-        either!(Self, self, rolled => rolled.tangents(directions, stop))
+    pub(crate) fn tangents(&self, directions: &[Vec<f64>]) -> Result<Vec<Motions>, Failure> {
+        either!(Self, self, rolled => rolled.tangents(directions))
     }
 
     /// Outcome, gradient, and the Hessian times a direction.
@@ -323,8 +319,11 @@ impl RolledOut {
             ));
         };
         let Of { simulator, parameters, .. } = &rolled.of;
-        let of = |k| simulator.energies(&rolled.trajectory, parameters, k);
-        Ok((0..=simulator.steps()).map(of).collect::<Result<_, _>>()?)
+        let of = |k| match rolled.flag.load(Ordering::Relaxed) {
+            true => Err(Failure::Scene("interrupted".into())),
+            false => Ok(simulator.energies(&rolled.trajectory, parameters, k)?),
+        };
+        (0..=simulator.steps()).map(of).collect()
     }
 
     /// What touched at the end of a step, from 1.

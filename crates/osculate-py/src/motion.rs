@@ -16,7 +16,6 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 /// What a roll-out gave.
 #[pyclass(frozen, module = "osculate._core")]
@@ -58,10 +57,10 @@ impl Motion {
     fn compute<X: Send>(
         &self,
         py: Python<'_>,
-        f: impl FnOnce(&RolledOut, &AtomicBool) -> Result<X, Failure> + Send,
+        f: impl FnOnce(&RolledOut) -> Result<X, Failure> + Send,
     ) -> PyResult<X> {
         let of = &*self.rolled_out;
-        Ok(interrupt::run(py, |flag| f(of, &flag)).or_signal()?)
+        Ok(interrupt::run_with(py, of.flag(), |_| f(of)).or_signal()?)
     }
 }
 
@@ -106,7 +105,7 @@ impl Motion {
         angular_velocity: Given<'_>,
     ) -> PyResult<(f64, Bound<'py, PyArray1<f64>>)> {
         let asked = self.asked([position, rotation, velocity, angular_velocity])?;
-        let (value, gradient) = self.compute(py, |of, _| of.gradient(&asked))?;
+        let (value, gradient) = self.compute(py, |of| of.gradient(&asked))?;
         Ok((value, gradient.to_pyarray(py)))
     }
 
@@ -125,7 +124,7 @@ impl Motion {
         let direction =
             self.direction(&direction.as_array().iter().copied().collect::<Vec<_>>())?;
         let (value, gradient, product) =
-            self.compute(py, |of, _| of.second_order(&direction, &asked))?;
+            self.compute(py, |of| of.second_order(&direction, &asked))?;
         Ok((value, gradient.to_pyarray(py), product.to_pyarray(py)))
     }
 
@@ -141,7 +140,7 @@ impl Motion {
             .into_iter()
             .map(|row| self.direction(&row.iter().copied().collect::<Vec<_>>()))
             .collect::<PyResult<_>>()?;
-        let found = self.compute(py, |of, stop| of.tangents(&rows, stop))?;
+        let found = self.compute(py, |of| of.tangents(&rows))?;
         let shape = [rows.len(), states(&self.scene), self.bodies(), 3];
         let of =
             |f: fn(&Motions) -> &[f64]| found.iter().flat_map(|m| f(m).iter().copied()).collect();
@@ -155,7 +154,7 @@ impl Motion {
 
     /// Energies after every step: kinetic, gravitational, contact; none of the impulse model.
     fn energies<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let all = self.compute(py, |of, _| of.energies())?;
+        let all = self.compute(py, |of| of.energies())?;
         let out = PyDict::new(py);
         let column = |name: &str, f: fn(&Energies) -> f64| {
             out.set_item(name, all.iter().map(f).collect::<Vec<_>>().to_pyarray(py))
@@ -172,7 +171,7 @@ impl Motion {
         if !(1..=steps).contains(&step) {
             return Err(PyValueError::new_err(format!("step is {step}, allowed: 1 to {steps}")));
         }
-        let rows = self.compute(py, |of, _| of.contacts(step))?;
+        let rows = self.compute(py, |of| of.contacts(step))?;
         let out = PyDict::new(py);
         let index = |f: fn(&Touch) -> usize| {
             indices(py, &rows.iter().map(|r| f(r) as i64).collect::<Vec<_>>())

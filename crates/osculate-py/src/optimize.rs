@@ -14,7 +14,7 @@ use osculate_fit::optimize::{
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Searches the trajectory of an optimisation file. The report of a search that a signal ended says `interrupted`.
 #[pyfunction]
@@ -33,14 +33,14 @@ pub(crate) fn optimize(
         if let Some(starts) = starts {
             file.multistart.starts = starts;
         }
-        let how = (experiment.as_path(), baselines, &*flag);
+        let how = (experiment.as_path(), baselines, &flag);
         pool.install(|| match task {
             Loaded::Compliant(task) => {
-                let (report, of) = found(&file, &task, how)?;
+                let (report, of) = found(&file, *task, how)?;
                 Ok((report, scene(Model::Compliant(of))))
             }
             Loaded::Impulse(task) => {
-                let (report, of) = found(&file, &task, how)?;
+                let (report, of) = found(&file, *task, how)?;
                 Ok((report, scene(Model::Impulse(of))))
             }
         })
@@ -51,18 +51,26 @@ pub(crate) fn optimize(
 /// The report, and the simulation at the best point.
 fn found<M: ContactModel>(
     file: &OptimizeFile,
-    task: &Task<M>,
-    (experiment, baselines, flag): (&Path, bool, &AtomicBool),
+    mut task: Task<M>,
+    (experiment, baselines, flag): (&Path, bool, &Arc<AtomicBool>),
 ) -> Result<(String, Of<M>), Failure> {
     let watch = Watch { interrupted: flag, observe: &|_| {}, save: &|_| {} };
-    let search = search(task, file, None, &watch)?;
-    let (best, ended) = (&search.best().x, search.interrupted);
-    let others = if baselines && !ended { others(task, file, &watch) } else { Vec::new() };
-    let trust = if ended { Vec::new() } else { verdicts(task, best, &file.trust)? };
+    // The scene at the best point is simulated later, by calls with flags of their own.
+    let simulator = task.simulator.clone();
+    task.simulator.interrupt_by(Arc::clone(flag));
+    let task = &task;
+    let mut search = search(task, file, None, &watch)?;
+    let asked = || flag.load(Ordering::Relaxed);
+    let others = if baselines && !asked() { others(task, file, &watch) } else { Vec::new() };
+    let trust = match verdicts(task, &search.best().x, &file.trust) {
+        Err(_) if asked() => Vec::new(),
+        trust => trust?,
+    };
+    search.interrupted = asked();
     let name = experiment.display().to_string();
     let report = text(&Report::new((name, file, task), &search, others, trust))?;
     let problem = Problem::new(task, Softness::NONE, Meter::default());
-    Ok((report, Of::new(task.simulator.clone(), problem.parameters(best))))
+    Ok((report, Of::new(simulator, problem.parameters(&search.best().x))))
 }
 
 /// Without an outcome: what is wanted stands in the optimisation.

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 
+import numpy as np
 import pytest
 
 import osculate
@@ -55,10 +56,14 @@ def test_ctrl_c_ends_a_fit_within_a_second(experiment):
     assert report is None or report["interrupted"]
 
 
-def long_slide(root, steps):
+def long_text(root, steps):
     text = (root / "docs/examples/sliding_block.toml").read_text()
     text = re.sub(r"(?m)^(steps|duration)\s*=.*$", "", text)
-    return osculate.Scene.parse(text.replace("[solver]", f"[solver]\nsteps = {steps}", 1))
+    return text.replace("[solver]", f"[solver]\nsteps = {steps}", 1)
+
+
+def long_slide(root, steps):
+    return osculate.Scene.parse(long_text(root, steps))
 
 
 def seconds_to_end(call):
@@ -89,6 +94,52 @@ def test_ctrl_c_ends_a_jacobian_between_its_passes(root):
     motion = scene.simulate()
     paths = list(scene.paths) * 8
     assert seconds_to_end(lambda: motion.jacobian(paths)) < 5.0
+
+
+def test_ctrl_c_ends_every_single_derivative(root):
+    """Symptom: one adjoint, eight tangents or a Hessian–vector product ran to its end. Each of these would take five to thirty seconds."""
+    scene = long_slide(root, 1_000_000)
+    motion = scene.simulate()
+    direction = np.zeros(len(scene.paths))
+    direction[scene.index("block.mu")] = 1.0
+    gradient = motion.gradient()
+    for call in (motion.gradient, lambda: motion.jvp(direction), lambda: motion.hvp(direction), motion.energies):
+        assert seconds_to_end(call) < 3.0
+    # The motion is not spoilt.
+    assert motion.gradient()[0] == gradient[0]
+
+
+def test_ctrl_c_ends_derivatives_under_impulses(root):
+    scene = osculate.Scene.parse(long_text(root, 100_000).replace("[solver]", '[solver]\nmodel = "impulse"', 1))
+    motion = scene.simulate()
+    assert seconds_to_end(lambda: [motion.gradient() for _ in range(1000)]) < 3.0
+    assert seconds_to_end(lambda: motion.jacobian(list(scene.paths) * 8)) < 3.0
+
+
+def test_ctrl_c_ends_the_threads_of_an_ensemble(root):
+    """Signals reach the main thread alone: each roll-out of the pool ran to its end."""
+    scene = long_slide(root, 5_000_000)
+    values = [{"block.mu": 0.3}, {"block.mu": 0.4}]
+    assert seconds_to_end(lambda: osculate.ensemble.sweep(scene, values, lambda motion: 0, threads=2)) < 3.0
+
+
+def test_ctrl_c_ends_a_search_with_its_best_point(root):
+    pressed = []
+
+    def press():
+        pressed.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(0.5, press)
+    timer.start()
+    # Ten starts of push take a minute.
+    report, best = osculate.optimize(root / "experiments/push/optimize.toml")
+    ended = time.monotonic()
+    timer.join()
+    assert ended - pressed[0] < 3.0
+    assert report["interrupted"] and math.isfinite(report["starts"][report["best_start"]]["cost"])
+    # Its flag is not that of later calls.
+    assert np.isfinite(best.simulate().position).all()
 
 
 def test_ctrl_c_ends_restitution_and_certificates(root):

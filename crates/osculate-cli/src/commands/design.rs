@@ -46,6 +46,7 @@ pub fn run(args: &Args, console: &Console) -> Result<Report, CliError> {
         files::check_free(out, &["report.json", "summary.txt", "candidates.csv"])?;
     }
     let interrupted = interrupt::flag();
+    let design = design.interrupted_by(&interrupted);
     let pool = super::pool(args.threads, &args.design)?;
     let bar = console.progress(design.candidates.len(), "candidates");
     bar.enable_steady_tick(std::time::Duration::from_millis(200));

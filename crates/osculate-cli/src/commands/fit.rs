@@ -86,7 +86,7 @@ pub fn run(args: &Args, console: &Console) -> Result<Report, CliError> {
             report: Box::new(found),
         });
     }
-    if !args.no_figures {
+    if !args.no_figures && !report.interrupted {
         figures::write(&out.join("figures"), &report, &fitted)?;
     }
     let mut found = Report {

@@ -6,12 +6,13 @@ use super::simulate::tables;
 use crate::{CliError, Console, Report, files, interrupt};
 use osculate_fit::contact_model::{ContactModel, ModelError};
 use osculate_fit::optimize::{
-    self, Checkpoint, Loaded, Meter, OptimizeFile, Problem, Progress, Search, Softness, Task, Watch,
+    self, Checkpoint, Loaded, OptimizeFile, Problem, Progress, Search, Task, Watch,
 };
 use osculate_fit::report::number;
 use serde_json::json;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// Find initial states and controls that bring a scene where it is wanted.
@@ -57,8 +58,8 @@ const SAVE_EVERY: Duration = Duration::from_secs(2);
 /// interrupted: then the error carries the report.
 pub fn run(args: &Args, console: &Console) -> Result<Report, CliError> {
     match Loaded::read(&args.experiment)? {
-        (file, Loaded::Compliant(task)) => run_under(args, console, &file, &task),
-        (file, Loaded::Impulse(task)) => run_under(args, console, &file, &task),
+        (file, Loaded::Compliant(task)) => run_under(args, console, &file, *task),
+        (file, Loaded::Impulse(task)) => run_under(args, console, &file, *task),
     }
 }
 
@@ -66,7 +67,7 @@ fn run_under<M: ContactModel>(
     args: &Args,
     console: &Console,
     file: &OptimizeFile,
-    task: &Task<M>,
+    mut task: Task<M>,
 ) -> Result<Report, CliError> {
     let resume = args.resume.as_deref().map(checkpoint).transpose()?;
     let beside = args.experiment.parent().map(|p| p.join("results")).unwrap_or_default();
@@ -75,6 +76,8 @@ fn run_under<M: ContactModel>(
     files::create_folder(&out)?;
     files::check_free(&out, &["report.json", "summary.txt", "checkpoint.json"])?;
     let interrupted = interrupt::flag();
+    task.simulator.interrupt_by(Arc::clone(&interrupted));
+    let task = &task;
     let pool = super::pool(args.threads, &out)?;
     let bar = Bar::new(console, file);
     let saver = Saver { path: out.join("checkpoint.json"), last: Mutex::new(Instant::now()) };
@@ -85,7 +88,7 @@ fn run_under<M: ContactModel>(
     };
     let quiet = Watch { interrupted: &interrupted, observe: &|_| {}, save: &|_| {} };
     let (search, baselines, trust) = pool.install(|| {
-        let search = optimize::search(task, file, resume.as_ref(), &watch)?;
+        let mut search = optimize::search(task, file, resume.as_ref(), &watch)?;
         bar.phase("baselines");
         let baselines = if args.baselines && !search.interrupted {
             optimize::baselines(task, file, &quiet)
@@ -93,11 +96,11 @@ fn run_under<M: ContactModel>(
             Vec::new()
         };
         bar.phase("what derivatives are good for");
-        let trust = if search.interrupted {
-            Vec::new()
-        } else {
-            optimize::verdicts(task, &search.best().x, &file.trust)?
+        let trust = match optimize::verdicts(task, &search.best().x, &file.trust) {
+            Err(_) if interrupted.load(Ordering::Relaxed) => Vec::new(),
+            trust => trust?,
         };
+        search.interrupted = interrupted.load(Ordering::Relaxed);
         Ok::<_, CliError>((search, baselines, trust))
     })?;
     bar.finish();
@@ -105,7 +108,7 @@ fn run_under<M: ContactModel>(
     let report = optimize::Report::new((name, file, task), &search, baselines, trust);
     let motion = roll_out(task, &search.best().x)?;
     let found = write(&out, (task, &report), &motion)?;
-    if !args.no_figures {
+    if !args.no_figures && !search.interrupted {
         let rolled: Vec<Option<M::Trajectory>> =
             search.starts.iter().map(|s| roll_out(task, &s.x).ok()).collect();
         figures::write(&out.join("figures"), (task, file, &report), &rolled)?;
@@ -126,7 +129,7 @@ fn checkpoint(path: &Path) -> Result<Checkpoint, CliError> {
 }
 
 fn roll_out<M: ContactModel>(task: &Task<M>, x: &[f64]) -> Result<M::Trajectory, ModelError> {
-    let problem = Problem::new(task, Softness::NONE, Meter::default());
+    let problem = Problem::to_the_end(task);
     problem.values(x).map(|(_, trajectory)| trajectory)
 }
 

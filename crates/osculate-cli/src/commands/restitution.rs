@@ -5,6 +5,7 @@ use osculate_contact::{ContactParams, DissipationSchedule, RestitutionLaw};
 use osculate_dynamics::Method;
 use osculate_fit::impact::{Band, Impact, ImpactError, Step};
 use serde_json::{Value, json};
+use std::sync::atomic::AtomicBool;
 
 /// Damping for a wanted restitution, what an integrator makes of it, and the time step it needs.
 #[derive(Debug, clap::Args)]
@@ -97,7 +98,7 @@ pub fn run(args: &Args) -> Result<Report, CliError> {
     };
     let u = [exact.damping_number(e)?, rational.damping_number(e)?];
     let impact = impact(args, args.c_n.unwrap_or(u[0] / args.speed));
-    let band = keep(impact.band(args.dt, args.phases))?;
+    let band = keep(impact.band(args.dt, args.phases, &AtomicBool::default()))?;
     let step = keep(impact.step_within(e, args.tolerance, args.phases))?;
     Ok(report(args, &Found { e, u, band, step }))
 }

@@ -8,6 +8,7 @@ use osculate_fit::certificate::{self, BROKEN, Certificate, EXACT, Settings, tabl
 use osculate_plot::{Axis, ComparisonFigure};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Measure whether friction and damping derive from a potential, as the contact page says.
 ///
@@ -55,7 +56,8 @@ pub fn run(args: &Args) -> Result<Report, CliError> {
     // An impulse is a velocity jump on a cone: there is no rate of dissipation R that a residual could be the gradient of.
     scene.require_compliant("a certificate of impulses, which derive from no potential")?;
     let settings = Settings { states: args.states, seed: args.seed };
-    let certificate = certificate::certify(&scene.simulator, &scene.parameters, settings)?;
+    let of = (&scene.simulator, &scene.parameters);
+    let certificate = certificate::certify(of.0, of.1, settings, &Arc::default())?;
     if let Some(path) = &args.csv {
         files::write(path, tables::csv(&certificate).as_bytes())?;
     }

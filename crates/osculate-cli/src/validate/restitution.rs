@@ -8,6 +8,7 @@ use osculate_dynamics::Method;
 use osculate_fit::impact::Impact;
 use osculate_plot::{Axis, LineFigure, ReferenceSlope, Series};
 use serde::Deserialize;
+use std::sync::atomic::AtomicBool;
 
 /// Place of the exact curve in the palette: black, which no method then has.
 const EXACT: usize = 6;
@@ -101,7 +102,8 @@ fn curve(
         for u in geometric(grid.low, grid.high, grid.count) {
             let impact = s.impact(u, method, schedule);
             let e = RestitutionLaw::Exact.restitution(u)?;
-            let band = impact.band(impact.contact_time() / s.steps_a_contact, s.phases)?;
+            let dt = impact.contact_time() / s.steps_a_contact;
+            let band = impact.band(dt, s.phases, &AtomicBool::default())?;
             worst = worst.max(band.error(e));
             x.push(u);
             y.push(0.5 * (band.low + band.high));
@@ -141,7 +143,7 @@ fn errors(s: &Settings, findings: &mut Findings) -> Result<(), CliError> {
             s.error.steps_a_contact.iter().map(|n| impact.contact_time() / n).collect();
         let errors = steps
             .iter()
-            .map(|&dt| Ok(impact.band(dt, s.phases)?.error(e)))
+            .map(|&dt| Ok(impact.band(dt, s.phases, &AtomicBool::default())?.error(e)))
             .collect::<Result<Vec<f64>, CliError>>()?;
         let finest = &errors[errors.len().saturating_sub(3)..];
         let expected = expected_order(s.error.method, schedule);

@@ -161,21 +161,11 @@ fn flags(schedule: DissipationSchedule) -> (bool, bool) {
 
 /// Certifies a scene.
 ///
-/// # Errors
-/// Where its roll-out fails, nothing touches, or fewer than two stages are asked for.
-pub fn certify(
-    simulator: &Simulator,
-    parameters: &Parameters,
-    settings: Settings,
-) -> Result<Certificate, CertificateError> {
-    certify_until(simulator, parameters, settings, &Arc::new(AtomicBool::new(false)))
-}
-
-/// As [`certify`]; ends with an error soon after the flag is true.
+/// * `interrupted`: once true, it ends with an error.
 ///
 /// # Errors
-/// As [`certify`], and where it was interrupted.
-pub fn certify_until(
+/// Where its roll-out fails, nothing touches, fewer than two stages are asked for, or it was interrupted.
+pub fn certify(
     simulator: &Simulator,
     parameters: &Parameters,
     settings: Settings,

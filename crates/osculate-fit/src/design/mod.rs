@@ -41,6 +41,8 @@ use osculate_dynamics::impulse::ImpulseSettings;
 use osculate_dynamics::{OnFailure, Parameters};
 use prepared::{Experiment, Prepared};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// A parameter at the value that is assumed.
 #[derive(Clone, Debug, PartialEq)]
@@ -125,6 +127,13 @@ impl Design {
     /// Where one of the files is wrong.
     pub fn read(path: &Path) -> Result<Self, DesignError> {
         check::load(path)
+    }
+
+    /// The same design; once `flag` is true, a search ends half-way through a roll-out.
+    #[must_use]
+    pub fn interrupted_by(mut self, flag: &Arc<AtomicBool>) -> Self {
+        self.experiments.iter_mut().for_each(|e| e.interrupt_by(Arc::clone(flag)));
+        self
     }
 
     fn experiment(&self, candidate: &Candidate) -> &dyn Experiment {

@@ -9,6 +9,8 @@ use osculate_dynamics::{Kinematics, OnFailure};
 use osculate_math::Jet;
 use rayon::prelude::*;
 use serde::Serialize;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Directions of one tangent.
 const WIDTH: usize = 8;
@@ -50,6 +52,8 @@ pub struct NearSwitch {
 
 /// What is asked of a scene, under whichever model it is.
 pub(super) trait Experiment: Send + Sync {
+    /// Once `flag` is true, every answer is an error.
+    fn interrupt_by(&mut self, flag: Arc<AtomicBool>);
     /// The joint information of parameters and nuisance parameters.
     fn told(&self, settings: &[Set]) -> Result<Told, ModelError>;
     /// Derivative of a scalar of `H = JᵀJ` by the settings; none without second derivatives.
@@ -161,6 +165,10 @@ struct Rolled<'r, 'd, S: ContactModel + 'd> {
 }
 
 impl<S: ContactModel> Experiment for Prepared<S> {
+    fn interrupt_by(&mut self, flag: Arc<AtomicBool>) {
+        self.simulator.interrupt_by(flag);
+    }
+
     fn told(&self, settings: &[Set]) -> Result<Told, ModelError> {
         self.with(settings, |r| {
             let jacobian = self.jacobian(r.parameters, r.derivatives, &r.projection)?;

@@ -88,6 +88,9 @@ pub fn profile(
             }
             let u = shared[i] + distance.signum() * first * ratio.powi(k as i32);
             let point = at(u.clamp(low, high), &mut from);
+            if interrupted.load(Ordering::Relaxed) {
+                break;
+            }
             points.push(point);
             if point.2 <= 1.0 {
                 (inside, outside) = (point.0, None);
@@ -101,6 +104,9 @@ pub fn profile(
         if let Some((mut outside, mut from)) = outside {
             for _ in 0..2 {
                 let point = at(0.5 * (inside + outside), &mut from);
+                if interrupted.load(Ordering::Relaxed) {
+                    break;
+                }
                 points.push(point);
                 if point.2 <= 1.0 { inside = point.0 } else { outside = point.0 }
             }

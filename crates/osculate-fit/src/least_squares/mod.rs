@@ -55,6 +55,11 @@ pub trait BlockProblem: Sync {
         jacobian: bool,
     ) -> Result<BlockResiduals, Self::Error>;
 
+    /// Whether the caller asked to stop: then evaluations fail, and solvers return the best point that they have.
+    fn interrupted(&self) -> bool {
+        false
+    }
+
     /// `Σ_i r_i ∂²r_i/∂g²` of a block: what Gauss–Newton leaves out of half the Hessian of the cost. None where it is left out.
     ///
     /// # Errors
@@ -141,7 +146,7 @@ impl Solution {
 /// Minimises the cost from a start within bounds.
 ///
 /// * `bounds`: `[low, high]` of each shared parameter.
-/// * `interrupted`: checked every iteration.
+/// * `interrupted`: checked every iteration; [`BlockProblem::interrupted`] ends one half-way.
 /// * `observe`: called with iteration and cost.
 ///
 /// # Errors
@@ -160,18 +165,28 @@ pub fn minimise<P: BlockProblem>(
     let mut history = vec![point.normal.cost];
     let (mut evaluations, mut stop) = (1, Stop::Iterations);
     observe(0, point.normal.cost);
+    let asked = || interrupted.load(Ordering::Relaxed) || problem.interrupted();
     for iteration in 1..=settings.iterations {
-        if interrupted.load(Ordering::Relaxed) {
+        if asked() {
             stop = Stop::Interrupted;
             break;
         }
+        let before = (point.shared.clone(), point.own.clone());
         if let Some(reason) =
             point.improve(problem, bounds, settings, &mut damping, &mut evaluations)
         {
-            stop = reason;
+            // Evaluations that were interrupted look like steps that lead uphill.
+            stop = if asked() { Stop::Interrupted } else { reason };
             break;
         }
-        point.normal = linearise(problem, &point.shared, &point.own)?;
+        point.normal = match linearise(problem, &point.shared, &point.own) {
+            Err(_) if asked() => {
+                (point.shared, point.own) = before;
+                stop = Stop::Interrupted;
+                break;
+            }
+            found => found?,
+        };
         evaluations += 1;
         history.push(point.normal.cost);
         observe(iteration, point.normal.cost);

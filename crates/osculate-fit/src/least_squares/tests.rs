@@ -1,4 +1,5 @@
 use super::*;
+use std::sync::atomic::AtomicUsize;
 
 /// `y = a exp(−b t) + c_b`, with an own offset in every block.
 struct Decay {
@@ -139,4 +140,56 @@ fn information_of_shared_parameters_is_that_of_the_joint_problem() {
     let corner = joint.try_inverse().unwrap().view((0, 0), (2, 2)).into_owned();
     let marginal = info.matrix.try_inverse().unwrap();
     assert!((corner - marginal).norm() < 1e-10);
+}
+
+/// Stops after some evaluations, in the middle of an iteration.
+struct Stopped {
+    decay: Decay,
+    left: AtomicUsize,
+}
+
+impl BlockProblem for Stopped {
+    type Error = ();
+    fn blocks(&self) -> usize {
+        self.decay.blocks()
+    }
+    fn interrupted(&self) -> bool {
+        self.left.load(Ordering::Relaxed) == 0
+    }
+    fn evaluate(
+        &self,
+        block: usize,
+        shared: &[f64],
+        own: &[f64],
+        jacobian: bool,
+    ) -> Result<BlockResiduals, ()> {
+        let less = |left: usize| left.checked_sub(1);
+        self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).map_err(drop)?;
+        self.decay.evaluate(block, shared, own, jacobian)
+    }
+}
+
+/// Symptom: evaluations that fail because the caller asked to stop looked like steps that lead uphill ("stalled"), or lost the
+/// best point with the error of the Jacobian after an accepted step.
+#[test]
+fn evaluations_that_are_interrupted_leave_the_point_before_them() {
+    let settings = Settings::default();
+    let whole = solve([0.5, 2.0], WIDE);
+    let mut ends = 0;
+    for left in 7..120 {
+        let problem = Stopped { decay: Decay::new(), left: AtomicUsize::new(left) };
+        let start = (vec![0.5, 2.0], vec![vec![0.0]; 7]);
+        let go_on = AtomicBool::new(false);
+        let found = minimise(&problem, start, &WIDE, &settings, &go_on, |_, _| {}).unwrap();
+        if found.stop != Stop::Interrupted {
+            ends += 1;
+            continue;
+        }
+        // The cost told is that of the point told.
+        let own = &found.own;
+        let at = cost(&problem.decay, &found.shared, own).unwrap();
+        assert!((at - found.cost()).abs() <= 1e-12 * at, "{left}: {at} {}", found.cost());
+        assert!(found.history[..] == whole.history[..found.history.len()], "{left}");
+    }
+    assert!(ends > 0, "some budgets are enough");
 }

@@ -219,7 +219,8 @@ pub fn minimise<P: BlockProblem>(
             .map(|collapsed| if collapsed { Stop::Converged } else { Stop::Iterations }),
         _ => run_lbfgs(adaptor, &shared, &budget).ok().flatten(),
     };
-    let stop = match (interrupted.load(Ordering::Relaxed), converged) {
+    let asked = interrupted.load(Ordering::Relaxed) || problem.interrupted();
+    let stop = match (asked, converged) {
         (true, _) => Stop::Interrupted,
         (false, Some(stop)) => stop,
         // A line search that finds no lower point ends here; the best point is kept.

@@ -18,6 +18,10 @@ impl<M: ContactModel> BlockProblem for Differenced<'_, '_, M> {
         1
     }
 
+    fn interrupted(&self) -> bool {
+        self.0.interrupted()
+    }
+
     fn evaluate(
         &self,
         block: usize,

@@ -6,7 +6,7 @@ use super::meter::{Meter, Sample, Spent};
 use super::solve::solve;
 use super::task::{Problem, Softness, Task};
 use crate::contact_model::ContactModel;
-use crate::least_squares::Stop;
+use crate::least_squares::{BlockProblem, Stop};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -248,6 +248,7 @@ pub(super) fn one<M: ContactModel>(
                     x = point;
                     stages.push(result);
                 }
+                Err(_) if problem.interrupted() => local.stop.store(true, Ordering::Relaxed),
                 Err(error) => failure = Some(error.to_string()),
             }
         }
@@ -266,7 +267,7 @@ pub(super) fn finish<M: ContactModel>(
     (start, x): (Vec<f64>, Vec<f64>),
     (meter, stages, mut failure): (Meter, Vec<StageResult>, Option<String>),
 ) -> StartResult {
-    let problem = Problem::new(task, Softness::NONE, Meter::default());
+    let problem = Problem::to_the_end(task);
     let judged = problem.values(&x).map_err(|e| e.to_string());
     let (errors, cost, worst, reached, unconverged) = match judged {
         Ok((z, trajectory)) => {

@@ -11,7 +11,8 @@ use osculate_dynamics::impulse::ImpulseSimulator;
 use osculate_dynamics::{OnFailure, Parameters, Simulator};
 use osculate_math::Jet;
 use rayon::prelude::*;
-use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 
 /// Directions of one tangent.
 const WIDTH: usize = 8;
@@ -94,6 +95,15 @@ impl<'t, M: ContactModel> Problem<'t, M> {
         softness.apply(M::of_scene_mut(&mut base));
         let multipliers = vec![0.0; task.rows.rows.len()];
         Self { task, base, multipliers, second_order: false, meter, last: Mutex::new(None) }
+    }
+
+    /// A task that is judged whether its search was interrupted or not: its first roll-out goes to the end.
+    pub fn to_the_end(task: &'t Task<M>) -> Self {
+        let problem = Self::new(task, Softness::NONE, Meter::default());
+        let memory = M::interrupted_by(M::Trajectory::default(), Arc::default());
+        // At no point yet.
+        problem.keep(&vec![f64::NAN; task.variables.len()], memory);
+        problem
     }
 
     /// The task.
@@ -302,6 +312,10 @@ impl<M: ContactModel> BlockProblem for Problem<'_, M> {
 
     fn blocks(&self) -> usize {
         1
+    }
+
+    fn interrupted(&self) -> bool {
+        self.task.simulator.interrupt().is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 
     fn evaluate(

@@ -19,6 +19,8 @@ use nalgebra::DMatrix;
 use osculate_dynamics::Simulator;
 use osculate_dynamics::impulse::ImpulseSimulator;
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Each parameter with a label (`per`) once for each value of it, in the order in which tosses have them.
 pub fn per_group(parameters: &[FreeParameter], tosses: &[Toss]) -> Vec<FreeParameter> {
@@ -113,7 +115,8 @@ pub(super) fn problem(
     let units = free.iter().map(unit).collect();
     let places = places.into_values().collect();
     let free = free.iter().map(|&i| parameters[i].clone()).collect();
-    Ok(Problem { parameters: free, tosses: Box::new(Groups { parts, places, units }) })
+    let tosses = Box::new(Groups { parts, places, units });
+    Ok(Problem { parameters: free, tosses, interrupt: Arc::default() })
 }
 
 impl Groups {
@@ -157,6 +160,10 @@ impl Tosses for Groups {
 
     fn add_own(&mut self, nuisances: &[Nuisance]) -> Result<(), ProblemError> {
         self.parts.iter_mut().try_for_each(|p| p.tosses.add_own(nuisances))
+    }
+
+    fn interrupt_by(&mut self, flag: &Arc<AtomicBool>) {
+        self.parts.iter_mut().for_each(|p| p.tosses.interrupt_by(flag));
     }
 
     fn own_sigmas(&self) -> Vec<(String, f64)> {

@@ -36,6 +36,8 @@ use osculate_dynamics::{Scene, SceneError, Settings, Simulator};
 use osculate_math::se3::Pose;
 pub(crate) use start::{hangs_on, start_poses, starts_by_joints};
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) use typed::Stretch;
 use typed::{Tosses, Typed};
 
@@ -128,6 +130,8 @@ pub struct Problem {
     parameters: Vec<FreeParameter>,
     /// The tosses under the model of the scene.
     tosses: Box<dyn Tosses>,
+    /// Once true, evaluations stop with an error.
+    interrupt: Arc<AtomicBool>,
 }
 
 /// Runs an expression with the model as a [`Stretch`] of its own type.
@@ -228,6 +232,14 @@ impl Problem {
         Ok(self)
     }
 
+    /// The same problem; once `flag` is true its roll-outs and their derivatives stop with an error.
+    #[must_use]
+    pub fn interrupted_by(mut self, flag: &Arc<AtomicBool>) -> Self {
+        self.tosses.interrupt_by(flag);
+        self.interrupt = Arc::clone(flag);
+        self
+    }
+
     /// Paths of the own parameters of a toss, each with the standard deviation of its prior.
     pub fn own_sigmas(&self) -> Vec<(String, f64)> {
         self.tosses.own_sigmas()
@@ -308,6 +320,10 @@ impl BlockProblem for Problem {
 
     fn blocks(&self) -> usize {
         self.tosses.blocks()
+    }
+
+    fn interrupted(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed)
     }
 
     fn evaluate(

@@ -13,6 +13,8 @@ use nalgebra::Vector3;
 use osculate_dynamics::{Parameters, Scene, SceneError};
 use osculate_math::Scalar;
 use osculate_math::se3::Pose;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// What a problem asks of its roll-outs, under whichever model they are.
 pub(super) trait Tosses: Send + Sync {
@@ -24,6 +26,7 @@ pub(super) trait Tosses: Send + Sync {
     fn channel_units(&self) -> Vec<&'static str>;
     fn own_start(&self) -> Vec<Vec<f64>>;
     fn add_own(&mut self, nuisances: &[Nuisance]) -> Result<(), ProblemError>;
+    fn interrupt_by(&mut self, flag: &Arc<AtomicBool>);
     fn own_sigmas(&self) -> Vec<(String, f64)>;
     fn residuals(
         &self,
@@ -198,7 +201,8 @@ impl<S: ContactModel> Typed<S> {
             tosses,
             own,
         };
-        Ok(Problem { parameters: free, tosses: Box::new(typed) })
+        let interrupt = Arc::default();
+        Ok(Problem { parameters: free, tosses: Box::new(typed), interrupt })
     }
 
     /// Readings less records of each channel at the frames that have one, with their times.
@@ -296,6 +300,11 @@ impl<S: ContactModel> Tosses for Typed<S> {
             .map_err(|(index, source)| ProblemError::Nuisance { index, source })?;
         self.own.extend(found);
         Ok(())
+    }
+
+    fn interrupt_by(&mut self, flag: &Arc<AtomicBool>) {
+        let all = self.tosses.iter_mut().flat_map(|t| t.simulators.iter_mut().chain(&mut t.whole));
+        all.for_each(|simulator| simulator.interrupt_by(Arc::clone(flag)));
     }
 
     fn own_sigmas(&self) -> Vec<(String, f64)> {

@@ -19,6 +19,7 @@ use crate::recording::{ChannelErrors, Evaluation, RecordingError, TossErrors};
 use crate::trust;
 use rayon::prelude::*;
 use serde::Serialize;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Everything a fit found.
@@ -81,9 +82,6 @@ pub enum ReportError {
     /// Errors could not be computed.
     #[error(transparent)]
     Recording(#[from] RecordingError),
-    /// The flag turned true.
-    #[error("interrupted")]
-    Interrupted,
 }
 
 /// Fits and reports.
@@ -96,7 +94,7 @@ pub fn run(
     experiment: &Experiment,
     tosses: Vec<Toss>,
     half_side: f64,
-    interrupted: &AtomicBool,
+    interrupted: &Arc<AtomicBool>,
     observe: &(dyn Fn(Progress) + Sync),
     phase: &(dyn Fn(&str) + Sync),
 ) -> Result<(Report, Fit), ReportError> {
@@ -108,9 +106,18 @@ pub fn run(
     phase("curvature");
     let best = fitted.best();
     let at = (best.coordinates.clone(), best.own.clone());
-    let curved = curvature(&fitted.problem, &at.0, &at.1).ok();
-    let (evaluation, unconverged_stages) = evaluate(&fitted.problem, &at.0, &at.1, half_side)?;
-    let stopped = interrupted.load(Ordering::Relaxed);
+    let asked = || interrupted.load(Ordering::Relaxed);
+    // The best point of an interrupted fit may be that of another stage.
+    let curved = if asked() { None } else { curvature(&fitted.problem, &at.0, &at.1).ok() };
+    let judged = match asked() {
+        true => Ok((None, 0)),
+        false => evaluate(&fitted.problem, &at.0, &at.1, half_side),
+    };
+    let (evaluation, unconverged_stages) = match judged {
+        Err(_) if asked() => (None, 0),
+        judged => judged?,
+    };
+    let stopped = asked();
     let profiles = if stopped || experiment.file.profile.points == 0 {
         Vec::new()
     } else {
@@ -124,13 +131,7 @@ pub fn run(
         phase("trust");
         judge_derivatives(experiment, &fitted, &mut parameters, interrupted)?;
     }
-    let (method, schedule) = match &plan.model.settings {
-        ModelSettings::Compliant(s) => (format!("{:?}", s.method), format!("{:?}", s.law.schedule)),
-        ModelSettings::Impulse(s) => {
-            let friction = if s.patch_friction() { "anchors" } else { "point friction" };
-            ("impulses".into(), format!("{:?}, {friction}", s.friction_mode))
-        }
-    };
+    let (method, schedule) = solved_by(&plan.model.settings);
     let report = Report {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         experiment: experiment.path.display().to_string(),
@@ -152,6 +153,17 @@ pub fn run(
         interrupted: interrupted.load(Ordering::Relaxed),
     };
     Ok((report, fitted))
+}
+
+/// Method and schedule in words.
+fn solved_by(settings: &ModelSettings) -> (String, String) {
+    match settings {
+        ModelSettings::Compliant(s) => (format!("{:?}", s.method), format!("{:?}", s.law.schedule)),
+        ModelSettings::Impulse(s) => {
+            let friction = if s.patch_friction() { "anchors" } else { "point friction" };
+            ("impulses".into(), format!("{:?}, {friction}", s.friction_mode))
+        }
+    }
 }
 
 /// Adds the intervals of the bootstrap, where one is asked.
@@ -204,33 +216,16 @@ fn judge_derivatives(
 /// Errors of every toss at a point, and unconverged stages.
 ///
 /// # Errors
-/// Where a roll-out fails or diverges.
+/// Where a roll-out fails, diverges or is interrupted ([`Problem::interrupted_by`]).
 pub fn evaluate(
     problem: &Problem,
     shared: &[f64],
     own: &[Vec<f64>],
     half_side: f64,
 ) -> Result<(Option<Evaluation>, usize), ReportError> {
-    evaluate_until(problem, shared, own, half_side, &AtomicBool::new(false))
-}
-
-/// As [`evaluate`]; ends with an error once the flag is true, between two tosses.
-///
-/// # Errors
-/// As [`evaluate`], and where it was interrupted.
-pub fn evaluate_until(
-    problem: &Problem,
-    shared: &[f64],
-    own: &[Vec<f64>],
-    half_side: f64,
-    interrupted: &AtomicBool,
-) -> Result<(Option<Evaluation>, usize), ReportError> {
     let rolled: Vec<Result<_, ReportError>> = (0..own.len())
         .into_par_iter()
         .map(|b| {
-            if interrupted.load(Ordering::Relaxed) {
-                return Err(ReportError::Interrupted);
-            }
             let r = problem.roll_out(b, shared, &own[b])?;
             let errors = TossErrors::compare(r.id, &r.measured, &r.simulated, half_side)?;
             let means: Vec<Option<f64>> = r.channels.iter().map(|c| mean_distance(c)).collect();

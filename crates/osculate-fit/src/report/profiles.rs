@@ -5,14 +5,15 @@ use crate::experiment::Experiment;
 use crate::fit::{Fit, Plan};
 use crate::identify::{Curvature, Profile, profile, settle};
 use crate::parameter::FreeParameter;
-use crate::problem::{Horizon, Problem};
+use crate::problem::{Horizon, Problem, ProblemError};
 use rayon::prelude::*;
-use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A first distance (in coordinates) where there is no standard error.
 const DISTANCE: f64 = 0.1;
 
-/// On a subset of the tosses; of as many frames as the last stage fitted.
+/// On a subset of the tosses; of as many frames as the last stage fitted. Where interrupted, those that had begun.
 ///
 /// # Errors
 /// Where a roll-out at the best point fails.
@@ -20,7 +21,7 @@ pub(super) fn profiles(
     experiment: &Experiment,
     plan: &Plan,
     (fitted, curved): (&Fit, Option<&Curvature>),
-    interrupted: &AtomicBool,
+    interrupted: &Arc<AtomicBool>,
 ) -> Result<Vec<Profile>, ReportError> {
     let n = plan.tosses.len();
     // A group may have few tosses: none may be left out of its profile.
@@ -28,13 +29,16 @@ pub(super) fn profiles(
     let most = if grouped { n } else { experiment.file.profile.tosses.max(2) };
     let chosen: Vec<usize> =
         if n <= most { (0..n).collect() } else { (0..most).map(|k| k * n / most).collect() };
-    let problem = problem(plan, &chosen)?;
+    let problem = problem(plan, &chosen)?.interrupted_by(interrupted);
     let kept: Vec<usize> =
         (0..plan.parameters.len()).filter(|&i| plan.parameters[i].profile_only).collect();
     let made_by = experiment.profile_plan();
     let mut from = best(plan, fitted, (&problem, &chosen));
     if n > most && made_by.known_noise {
-        settle(&problem, &mut from, &kept, interrupted)?;
+        match settle(&problem, &mut from, &kept, interrupted) {
+            Err(_) if interrupted.load(Ordering::Relaxed) => return Ok(Vec::new()),
+            settled => settled?,
+        }
     }
     let scales = distances(plan, curved);
     let made: Vec<_> = (0..plan.parameters.len())
@@ -44,7 +48,8 @@ pub(super) fn profiles(
             profile(&problem, (&from.0, &from.1), which, &made_by, interrupted)
         })
         .collect();
-    made.into_iter().map(|p| p.map_err(ReportError::from)).collect()
+    let had_begun = |p: &Result<_, ProblemError>| p.is_ok() || !interrupted.load(Ordering::Relaxed);
+    made.into_iter().filter(had_begun).map(|p| p.map_err(ReportError::from)).collect()
 }
 
 /// The problem of some tosses, in which everything is free that has a profile.

@@ -91,6 +91,9 @@ pub fn fitted(
                 of_toss(problem, (block, shared, &own[block]), &asked, extent, interrupted)
             })
             .collect();
+    if interrupted.load(Ordering::Relaxed) {
+        return Ok(None);
+    }
     let Some(of_tosses) = of_tosses?.into_iter().collect::<Option<Vec<_>>>() else {
         return Ok(None);
     };

@@ -39,7 +39,11 @@ pub(super) fn simulator<S: ContactModel>(coarse: &S, factor: usize) -> Result<S,
     }
     let durations = coarse.durations().iter();
     let durations = durations.flat_map(|d| std::iter::repeat_n(d / factor as f64, factor));
-    S::new(scene, *coarse.settings(), durations.collect())
+    let mut fine = S::new(scene, *coarse.settings(), durations.collect())?;
+    if let Some(flag) = coarse.interrupt() {
+        fine.interrupt_by(flag.clone());
+    }
+    Ok(fine)
 }
 
 /// Poses at the ends of the small steps.

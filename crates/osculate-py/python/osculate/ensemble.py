@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _identify
+from . import _core, _identify
 from ._motion import Motion
 from ._scene import Scene
 
@@ -36,22 +36,28 @@ def map(  # noqa: A001 - osculate.ensemble.map is what it is
 
     ``threads``: how many on this machine, all cores by default. ``client``: a ``distributed.Client``; items then go to its workers, and an
     item whose worker is lost is computed again, at most ``retries`` times. ``function`` and items must be picklable for that:
-    load scenes inside it. The first exception is raised.
+    load scenes inside it. The first exception is raised. It, and Ctrl-C, end what osculate computes for the other items.
     """
     items = list(items)
     if client is not None:
         futures = client.map(function, items, pure=False, retries=retries)
-        return list(client.gather(futures))
+        try:
+            return list(client.gather(futures))
+        except BaseException:
+            client.cancel(futures)
+            raise
     count = threads if threads is not None else os.cpu_count() or 1
     if count < 1:
         raise ValueError(f"threads is {count}, allowed: at least 1")
-    with ThreadPoolExecutor(max_workers=count) as pool:
+    stop = _core.Stop()
+    with ThreadPoolExecutor(max_workers=count, initializer=stop.enter) as pool:
         futures = [pool.submit(function, item) for item in items]
         try:
             return [future.result() for future in futures]
         except BaseException:
             for future in futures:
                 future.cancel()
+            stop.ask()
             raise
 
 

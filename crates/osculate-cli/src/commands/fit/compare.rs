@@ -9,6 +9,7 @@ use osculate_plot::{Axis, LineFigure, Series};
 use serde_json::json;
 use std::fmt::Write;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// A loss this close to the lowest one counts as found.
@@ -21,11 +22,12 @@ pub(super) fn run(
     plan: &Plan,
     stage: usize,
     (out, figures): (&Path, bool),
-    interrupted: &AtomicBool,
+    interrupted: &Arc<AtomicBool>,
     console: &Console,
 ) -> Result<Report, CliError> {
     let horizon = plan.stages[stage - 1].horizon;
     let problem = plan.problem(horizon).map_err(|e| CliError::from(ReportError::from(e)))?;
+    let problem = problem.interrupted_by(interrupted);
     let starts: Vec<_> = starting_points(&plan.parameters, plan.starts, plan.seed)
         .into_iter()
         .map(|u| (u, problem.own_start()))

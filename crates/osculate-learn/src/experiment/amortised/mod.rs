@@ -15,7 +15,7 @@ use posterior::{Estimate, Posterior, Trained};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Half side of the cube, in case the fit's loss is relative to it \[m\].
@@ -197,7 +197,7 @@ fn fit_each(
                 p.start = Some([(x / NEAR).max(p.range[0]), (x * NEAR).min(p.range[1])]);
             }
         }
-        let found = fit(&plan, &AtomicBool::new(false), &|_| {})?;
+        let found = fit(&plan, &Arc::default(), &|_| {})?;
         out.push(found.best().values.clone());
     }
     Ok((out, begin.elapsed().as_secs_f64() / judged.len() as f64))
