@@ -288,6 +288,49 @@ fn softness_multiplies_every_stiffness_ramp_and_falloff_and_nothing_else() {
     }
 }
 
+/// Largest difference of the two, relative to the largest entry, over all rows.
+fn jacobians_apart<M: ContactModel>(task: &Task<M>) -> f64 {
+    let x = point(task);
+    let problem = Problem::new(task, Softness::NONE, Meter::default());
+    let (_, trajectory) = problem.values(&x).unwrap();
+    let all: Vec<usize> = (0..task.rows.rows.len()).collect();
+    let columns = problem.by_tangents(&x, &all, &trajectory).unwrap();
+    let rows = problem.by_adjoints(&x, &all, &trajectory).unwrap();
+    assert!(columns.amax() > 0.0);
+    (&columns - rows).amax() / columns.amax()
+}
+
+#[test]
+fn jacobian_by_adjoints_is_that_by_tangents_for_every_objective_and_constraint() {
+    for terms in TERMS {
+        let off = [jacobians_apart(&task(terms).1), jacobians_apart(&impulse_task(terms).1)];
+        assert!(off.iter().all(|off| *off < 1e-10), "{terms}: {off:?}");
+    }
+}
+
+/// A few residuals at the end cost a few adjoints, however many controls there are, and an effort costs none.
+#[test]
+fn many_controls_and_few_residuals_take_adjoints_and_the_other_way_round_tangents() {
+    let controls = |knots: &str, wanted: &str| {
+        let text = VARIABLES.replace("knots = 5\nspline = \"cubic\"\n", knots);
+        let terms = format!("{wanted}\n{}", TERMS[5]);
+        let (path, text) = (Path::new("optimize.toml"), format!("{text}\n{terms}\n"));
+        let file = OptimizeFile::parse(&text, path).unwrap();
+        let scene = SceneFile::parse(SCENE, "scene.toml").unwrap().build(Path::new(".")).unwrap();
+        let Loaded::Compliant(task) = Loaded::new(&file, Source::new(path, &text), &scene).unwrap()
+        else {
+            panic!("the scene is compliant")
+        };
+        let problem = Problem::new(&task, Softness::NONE, Meter::default());
+        problem.linearised(&point(&task)).unwrap();
+        let spent = problem.meter.spent();
+        (task.variables.len(), spent.adjoints, spent.tangents)
+    };
+    assert_eq!(controls("", TERMS[0]), (26, 3, 0));
+    // Eleven variables are two tangents, and fifteen residuals look at states.
+    assert_eq!(controls("knots = 5\nspline = \"cubic\"\n", TERMS[1]), (11, 0, 2));
+}
+
 fn run(threads: usize) -> Search {
     let stages = "[[stage]]\nk = 0.3\niterations = 3\n[[stage]]\nsolver = \"lbfgs\"\niterations = 4\n\
                   [[stage]]\niterations = 4\n[augmented]\nrounds = 2\n[multistart]\nstarts = 3\nseed = 4\n";

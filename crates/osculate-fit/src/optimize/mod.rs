@@ -20,6 +20,7 @@ mod differences;
 mod error;
 mod file;
 pub mod hybrid;
+mod jacobian;
 pub mod measure;
 mod meter;
 mod report;

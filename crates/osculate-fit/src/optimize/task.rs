@@ -9,13 +9,9 @@ use crate::least_squares::{BlockProblem, BlockResiduals};
 use nalgebra::{DMatrix, DVector};
 use osculate_dynamics::impulse::ImpulseSimulator;
 use osculate_dynamics::{OnFailure, Parameters, Simulator};
-use osculate_math::Jet;
 use rayon::prelude::*;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
-
-/// Directions of one tangent.
-const WIDTH: usize = 8;
 
 /// What there is to optimise, under one contact model.
 pub struct Task<M: ContactModel> {
@@ -77,7 +73,7 @@ impl Softness {
 /// A task at one softness and one set of multipliers, with a count of what was asked of it.
 pub struct Problem<'t, M: ContactModel> {
     task: &'t Task<M>,
-    base: M::Parameters<f64>,
+    pub(super) base: M::Parameters<f64>,
     /// Of each row; zero for objectives.
     pub multipliers: Vec<f64>,
     /// Whether the second order of the residuals counts ([`BlockProblem::curvature`]).
@@ -156,68 +152,13 @@ impl<'t, M: ContactModel> Problem<'t, M> {
         Ok((z, trajectory))
     }
 
-    /// `dz/dx`, columns in parallel; rows of constraints that hold are zero.
-    fn jacobian(
-        &self,
-        x: &[f64],
-        residuals: &[f64],
-        trajectory: &M::Trajectory,
-    ) -> Result<DMatrix<f64>, ModelError> {
-        let began = processor_time();
-        let parameters = self.parameters(x);
-        let linear = self.linearise(&parameters, trajectory)?;
-        self.meter.linearised(processor_time() - began);
-        let n = x.len();
-        let columns: Vec<usize> = (0..n).collect();
-        let parts: Result<Vec<_>, ModelError> = columns
-            .par_chunks(WIDTH)
-            .map(|chunk| {
-                let began = processor_time();
-                let part = match chunk.len() {
-                    1 => self.columns::<1>(x, chunk[0], &linear)?,
-                    2 => self.columns::<2>(x, chunk[0], &linear)?,
-                    3 | 4 => self.columns::<4>(x, chunk[0], &linear)?,
-                    _ => self.columns::<WIDTH>(x, chunk[0], &linear)?,
-                };
-                self.meter.tangent(processor_time() - began);
-                Ok(part)
-            })
-            .collect();
-        let mut jacobian = DMatrix::zeros(residuals.len(), n);
-        for (chunk, part) in columns.chunks(WIDTH).zip(parts?) {
-            for (i, line) in part.iter().enumerate() {
-                let held = self.task.rows.rows[i].inequality && residuals[i] <= 0.0;
-                for (column, e) in chunk.iter().zip(line).filter(|_| !held) {
-                    jacobian[(i, *column)] = *e;
-                }
-            }
-        }
-        Ok(jacobian)
-    }
-
     /// What a stage or step that did not converge gives stands for a root: the report counts them.
-    fn linearise<'a>(
+    pub(super) fn linearise<'a>(
         &'a self,
         parameters: &'a M::Parameters<f64>,
         trajectory: &'a M::Trajectory,
     ) -> Result<M::Derivatives<'a>, ModelError> {
         self.task.simulator.linearise(parameters, trajectory, OnFailure::Continue)
-    }
-
-    fn columns<const W: usize>(
-        &self,
-        x: &[f64],
-        first: usize,
-        linear: &M::Derivatives<'_>,
-    ) -> Result<Vec<Vec<f64>>, ModelError> {
-        let seed =
-            |j: usize| j.checked_sub(first).filter(|d| *d < W).map(|d| Jet::<W>::variable(0.0, d));
-        let of = (&self.task.layout, &self.base);
-        let (parameters, moved) = self.task.variables.parameters::<M, _>(of, x, seed);
-        let path = M::path(linear, &parameters)?;
-        let state = |step, body| M::state_on(&path, step, body);
-        let z = self.task.rows.values(state, M::of_scene(&parameters), &moved);
-        Ok(z.iter().map(|jet| jet.eps.to_vec()).collect())
     }
 
     /// `d(Σ w_i z_i)/dx` by one adjoint.
@@ -241,7 +182,7 @@ impl<'t, M: ContactModel> Problem<'t, M> {
     }
 
     /// `d(Σ w_i z_i)/dp` by the moved numbers, of what stands in the residuals by itself.
-    fn direct(&self, weights: &[f64]) -> Vec<f64> {
+    pub(super) fn direct(&self, weights: &[f64]) -> Vec<f64> {
         let mut direct = vec![0.0; self.task.variables.moved.len()];
         for (row, w) in self.task.rows.rows.iter().zip(weights) {
             row.direct.iter().for_each(|(k, d)| direct[*k] += w * d);
