@@ -117,13 +117,22 @@ pub enum CliError {
     /// The same with impulses.
     #[error("{source}; the {steps} steps before it are in {}", folder.display())]
     StoppedImpulse { steps: usize, folder: PathBuf, source: Box<ImpulseRunError> },
+    /// A motion whose energy is more than a number can say.
+    #[error(
+        "step {step}: the energy is {energy} J, body '{body}' moves at {speed:.3e} m/s; the motion is in {}",
+        folder.display()
+    )]
+    Energy { step: usize, body: String, speed: f64, energy: f64, folder: PathBuf },
     /// A fit or a search that was interrupted; its report says what was found so far.
     #[error("interrupted: the best point so far is in {}", folder.display())]
     Interrupted { folder: PathBuf, report: Box<Report> },
     /// Results that could not be written where they should and were written elsewhere.
     #[error("{source}; what was computed is in {}", folder.display())]
     Elsewhere { folder: PathBuf, source: Box<CliError>, report: Box<Report> },
-    /// A parameter that the scene does not have, or whose value is at the edge of its range.
+    /// A parameter that the scene does not have.
+    #[error("no parameter '{found}', there are: {known}")]
+    NoParameter { found: String, known: String },
+    /// A parameter whose value is at the edge of its range.
     #[error("no parameter '{found}' that can change to both sides, there are: {known}")]
     UnknownParameter { found: String, known: String },
     /// A family that is not there.
@@ -151,7 +160,7 @@ impl CliError {
             {
                 130
             }
-            Self::Stopped { .. } | Self::StoppedImpulse { .. } => 1,
+            Self::Stopped { .. } | Self::StoppedImpulse { .. } | Self::Energy { .. } => 1,
             Self::Interrupted { .. } => 130,
             Self::Fit(error) if matches!(**error, ReportError::Fit(FitError::Interrupted)) => 130,
             Self::Config { source, .. } => source.exit_code(),

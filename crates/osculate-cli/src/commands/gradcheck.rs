@@ -11,7 +11,7 @@ use models::{Checked, Near};
 use osculate_dynamics::OnFailure;
 use osculate_dynamics::file::{BuiltScene, SceneFile, SceneOutcome};
 use osculate_dynamics::sensitivity::Outcome;
-use osculate_fit::contact_model::ContactModel;
+use osculate_fit::contact_model::{ContactModel, Entry, index_of};
 use osculate_fit::trust::{GRIDS, MOST_GRIDS};
 use rayon::prelude::*;
 use row::{Judgement, Row};
@@ -20,7 +20,7 @@ use std::path::PathBuf;
 
 /// Compare adjoint, tangent and difference derivatives of a scene's outcome.
 ///
-/// For every parameter of the scene: the derivative of its outcome by the adjoint, by the tangent, and by
+/// For every parameter of the scene, or each --parameter: the derivative of its outcome by the adjoint, by the tangent, and by
 /// Richardson-extrapolated central differences of roll-outs that are run again, with the error that the differences
 /// estimate of themselves. Adjoint and tangent use one linearisation and agree to rounding. Differences see the
 /// trajectory from outside; where a sample enters, leaves or is rejected within their step they are unreliable, which
@@ -53,8 +53,8 @@ pub struct Args {
     /// Relative standard error of the parameters, for --trust
     #[arg(long, value_name = "S", default_value_t = 0.01, value_parser = positive, requires = "trust")]
     pub sigma: f64,
-    /// Ask --trust about this parameter only; may be given several times
-    #[arg(long, value_name = "PATH", requires = "trust")]
+    /// Check this parameter only, with --trust too; may be given several times
+    #[arg(long, value_name = "PATH")]
     pub parameter: Vec<String>,
     /// Time grids of --trust, each with half the step of the one before
     #[arg(long, value_name = "N", default_value_t = GRIDS as u64, requires = "trust",
@@ -69,6 +69,7 @@ const EXAMPLES: &str = "\
 Examples:
   osculate gradcheck docs/examples/sliding_block.toml
   osculate gradcheck docs/examples/cube_toss.toml --json
+  osculate gradcheck docs/examples/cube_toss.toml --parameter cube.mu --parameter cube.k
   osculate gradcheck docs/examples/sliding_block.toml --near-distance 1e-5
   osculate gradcheck docs/examples/bouncing_point.toml --trust --sigma 0.01
   osculate gradcheck docs/examples/bouncing_point.toml --trust --parameter point.k \\
@@ -118,6 +119,7 @@ fn check<S: Checked>(
     let parameters = simulator.all_parameters(scene.parameters.clone());
     let layout = simulator.layout(&parameters);
     let (entries, values) = (S::entries(&layout), S::values(&layout, &parameters));
+    let checked = named(&entries, args)?;
     let mut trajectory = simulator.run(&parameters)?;
     let creeping = S::accept(&mut trajectory, how.tolerance);
     let derivatives = simulator.linearise(&parameters, &trajectory, how.on_failure)?;
@@ -149,7 +151,9 @@ fn check<S: Checked>(
         at_edge: scales[i].is_none(),
         floor: largest / scales[i].unwrap_or(1.0),
     };
-    let rows = check.rows(value, (0..entries.len()).map(row).collect(), &scales, console);
+    let asked: Vec<Row> = checked.iter().map(|&i| row(i)).collect();
+    let at: Vec<(usize, Option<f64>)> = checked.iter().map(|&i| (i, scales[i])).collect();
+    let rows = check.rows(value, asked, &at, console);
     let near = simulator.near(&derivatives, args)?;
     let unconverged = S::unconverged(&trajectory);
     let report = report(value, &rows, &near, (unconverged, creeping));
@@ -169,6 +173,16 @@ fn check<S: Checked>(
     Ok(report)
 }
 
+/// Indices of the parameters that are checked: all, or those that are named.
+fn named(entries: &[Entry], args: &Args) -> Result<Vec<usize>, CliError> {
+    if let Some(found) = args.parameter.iter().find(|p| index_of(entries, p).is_none()) {
+        let known = entries.iter().map(|e| e.path.as_str()).collect::<Vec<_>>().join(", ");
+        return Err(CliError::NoParameter { found: found.clone(), known });
+    }
+    let asked = |i: &usize| args.parameter.is_empty() || args.parameter.contains(&entries[*i].path);
+    Ok((0..entries.len()).filter(asked).collect())
+}
+
 /// What roll-outs are run again of.
 struct Check<'a, S: ContactModel, O = SceneOutcome> {
     simulator: &'a S,
@@ -184,16 +198,18 @@ impl<S: ContactModel, O: Outcome> Check<'_, S, O> {
     }
 
     /// The rows with their differences.
+    ///
+    /// * `at`: index of the parameter of each, and a large change of it.
     fn rows(
         &self,
         value: f64,
         rows: Vec<Row>,
-        scales: &[Option<f64>],
+        at: &[(usize, Option<f64>)],
         console: &Console,
     ) -> Vec<Row> {
         let bar = console.progress(rows.len(), "parameters");
-        let with = |scratch: &mut S::Trajectory, (i, mut row): (usize, Row)| {
-            if let Some(scale) = scales[i] {
+        let with = |scratch: &mut S::Trajectory, (mut row, &(i, scale)): (Row, _)| {
+            if let Some(scale) = scale {
                 row.difference = derivative(self, (i, scale), scratch);
                 if row.judge() == Judgement::DifferenceDisagrees {
                     row.sides = one_sided(self, value, (i, scale), scratch);
@@ -202,8 +218,7 @@ impl<S: ContactModel, O: Outcome> Check<'_, S, O> {
             bar.inc(1);
             row
         };
-        let found =
-            rows.into_par_iter().enumerate().map_init(S::Trajectory::default, with).collect();
+        let found = rows.into_par_iter().zip(at).map_init(S::Trajectory::default, with).collect();
         bar.finish_and_clear();
         found
     }

@@ -6,7 +6,7 @@ mod tractions;
 
 use crate::{CliError, Report, console, files, interrupt, table};
 use osculate_dynamics::file::{BuiltScene, SceneFile};
-use osculate_dynamics::{ContactRecord, Energies, RunError, Trajectory};
+use osculate_dynamics::{ContactRecord, Energies, Kinematics, RunError, Scene, Trajectory};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -63,7 +63,7 @@ Examples:
 /// Runs it.
 ///
 /// # Errors
-/// Where the scene is not valid, a step fails or a file cannot be written.
+/// Where the scene is not valid, a step fails, an energy is not finite or a file cannot be written.
 pub fn run(args: &Args) -> Result<Report, CliError> {
     let mut scene = SceneFile::load(&args.scene)?;
     if let Some(simulator) = &scene.impulse {
@@ -101,6 +101,9 @@ pub fn run(args: &Args) -> Result<Report, CliError> {
             source: Box::new(source),
         });
     }
+    let energies: Vec<f64> = run.energies.iter().map(total).collect();
+    let motion = |step, body| tables::motion(&run, step, body);
+    finite(args, scene.simulator.scene(), &energies, motion)?;
     let mut report = report(args, &run);
     if args.figures {
         let folder = args.out.join("figures");
@@ -113,6 +116,22 @@ pub fn run(args: &Args) -> Result<Report, CliError> {
         report.json["figures"] = json!(written);
     }
     Ok(report)
+}
+
+/// Refuses a motion whose energy overflows, with the fastest body: states may be finite where their squares are not.
+fn finite(
+    args: &Args,
+    scene: &Scene,
+    energies: &[f64],
+    motion: impl Fn(usize, usize) -> Kinematics,
+) -> Result<(), CliError> {
+    let Some(step) = energies.iter().position(|e| !e.is_finite()) else { return Ok(()) };
+    let speed = |body: usize| motion(step, body).velocity.amax();
+    let fastest = scene.dynamic_bodies().max_by(|&a, &b| speed(a).total_cmp(&speed(b)));
+    let (body, speed) =
+        fastest.map_or((String::new(), 0.0), |b| (scene.bodies[b].name.clone(), speed(b)));
+    let (energy, folder) = (energies[step], args.out.clone());
+    Err(CliError::Energy { step, body, speed, energy, folder })
 }
 
 /// The motion, as far as it goes.

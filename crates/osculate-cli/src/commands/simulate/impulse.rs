@@ -51,6 +51,8 @@ pub(super) fn run(
         let (steps, folder) = (run.steps(), args.out.clone());
         return Err(CliError::StoppedImpulse { steps, folder, source: Box::new(source) });
     }
+    let energies: Vec<f64> = (0..=run.steps()).map(|k| run.energy(k).iter().sum()).collect();
+    super::finite(args, run.scene(), &energies, |step, body| run.motion(step, body))?;
     Ok(run.report(args))
 }
 
