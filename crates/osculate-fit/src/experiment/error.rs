@@ -99,13 +99,12 @@ pub enum ExperimentError {
     },
     /// A channel names a column that a recording does not have.
     #[error(
-        "{}: channel '{channel}': recording {id} has no column '{column}'; it has: {known} (others must be listed in \
-         extra_columns of metadata.json)",
-        file.display()
+        "{place}: channel '{channel}': recording {id} has no column '{column}', allowed: {known} (others must be listed in \
+         extra_columns of metadata.json)"
     )]
     Column {
-        /// The experiment.
-        file: PathBuf,
+        /// The field of the experiment that names it.
+        place: Place,
         /// The channel.
         channel: String,
         /// The column.

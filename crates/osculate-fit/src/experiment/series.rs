@@ -1,11 +1,13 @@
 //! From the columns of recordings to the records of channels, and to where a roll-out starts.
 
+use super::channel::ChannelFile;
 use super::{Experiment, ExperimentError};
 use crate::problem::{BodyStart, Channel, JointStart, Quantity, Sample, Toss};
 use crate::recording::csv::{COLUMNS, NORM_TOLERANCE};
 use crate::recording::{self, Recording};
 use nalgebra::Vector3;
 use osculate_dynamics::articulated::{Configuration, JointPosition, TreeKinematics};
+use osculate_dynamics::file::{Place, Source};
 use osculate_math::se3::Pose;
 use osculate_math::so3;
 
@@ -62,13 +64,28 @@ impl Experiment {
             };
             let known = motion.iter().copied().chain(recording.extra.keys().map(String::as_str));
             ExperimentError::Column {
-                file: self.path.clone(),
+                place: self.naming(name),
                 channel: channel.name.clone(),
                 column: name.to_owned(),
                 id: recording.id,
                 known: known.collect::<Vec<_>>().join(", "),
             }
         })
+    }
+
+    /// The field of the file that names a column.
+    fn naming(&self, column: &str) -> Place {
+        let named = |c: &ChannelFile| c.columns.iter().flatten().any(|c| c == column);
+        let masks = |c: &ChannelFile| c.mask.as_deref() == Some(column);
+        let all = &self.file.channels;
+        let field = match (all.iter().position(named), all.iter().position(masks)) {
+            (Some(i), _) => format!("channel[{i}].columns"),
+            (None, Some(i)) => format!("channel[{i}].mask"),
+            (None, None) => "channel".into(),
+        };
+        // Where the file is gone by now its line is not known.
+        let text = std::fs::read_to_string(&self.path).unwrap_or_default();
+        Source::new(&self.path, &text).place(&field)
     }
 
     /// Records of a channel, one a frame.
