@@ -327,3 +327,56 @@ fn interrupt_a_simulation(folder: &Path) {
     assert!(rows.lines().count() > 2);
     assert!(!rows.contains("-0.0,"), "zeros have no sign");
 }
+
+/// Symptom: a motion whose kinetic energy was `inf` ended with 0 and wrote `null` into its report. States are finite, their
+/// squares are not.
+#[test]
+fn energy_that_overflows_ends_with_1_and_names_step_and_body() {
+    let scene = r#"
+[solver]
+dt = 1e80
+steps = 4
+[[actor]]
+name = "feather"
+collider = "none"
+samples = "none"
+mass = 1.0
+inertia = [0.01, 0.01, 0.01, 0.0, 0.0, 0.0]
+[[actor]]
+name = "stone"
+collider = "none"
+samples = "none"
+mass = 1.0
+inertia = [0.01, 0.01, 0.01, 0.0, 0.0, 0.0]
+[[wrench]]
+actor = "stone"
+force = [1e80, 0.0, 0.0]
+steps = [1, 4]
+"#;
+    let impulse = scene.replace("[solver]", "[solver]\nmodel = \"impulse\"");
+    for (name, scene) in [("overflow", scene), ("overflow_impulse", &impulse)] {
+        let folder = scratch(name);
+        let file = write(&folder, "scene.toml", scene);
+        let out = folder.join("out");
+        let output = osculate(&["simulate", &file, "--out", out.to_str().unwrap()]);
+        assert_refused(&output, 1, &["step 2", "inf J", "body 'stone'"]);
+        // What was computed is there.
+        assert!(fs::read_to_string(out.join("trajectory.csv")).unwrap().lines().count() == 6);
+    }
+}
+
+#[test]
+fn gradcheck_of_named_parameters_checks_those_alone() {
+    let scene = example("sliding_block.toml");
+    let arguments = ["gradcheck", &scene, "--parameter", "block.mu", "--parameter", "block.mass"];
+    let output = osculate(&[&arguments[..], &["--json"]].concat());
+    let report = json(&output);
+    assert_eq!(output.status.code(), Some(0), "{report}");
+    let all = report["parameters"].as_array().unwrap();
+    let mut paths: Vec<&str> = all.iter().map(|p| p["path"].as_str().unwrap()).collect();
+    paths.sort_unstable();
+    assert_eq!(paths, ["block.mass", "block.mu"]);
+    assert!(all.iter().all(|p| p["verdict"] == "agrees"), "{report}");
+    let unknown = osculate(&["gradcheck", &scene, "--parameter", "block.mew"]);
+    assert_refused(&unknown, 2, &["no parameter 'block.mew'", "block.mu"]);
+}
