@@ -48,6 +48,7 @@ fn normalised_errors(seed: u64) -> Vec<Option<f64>> {
             step: None,
             profile_only: false,
             also: Vec::new(),
+            prior: None,
             per: None,
             group: None,
         })
@@ -68,6 +69,7 @@ fn normalised_errors(seed: u64) -> Vec<Option<f64>> {
             position: POSITION_NOISE.powi(-2),
             rotation: ROTATION_NOISE_DEG.to_radians().powi(-2),
             per_frame_mean: false,
+            robust: None,
         },
         initial: InitialState {
             position: Some(POSITION_NOISE),

@@ -42,6 +42,7 @@ fn found(horizon: Horizon, algorithm: Algorithm) -> [f64; 2] {
         step: Some(0.1),
         profile_only: false,
         also: Vec::new(),
+        prior: None,
         per: None,
         group: None,
     };
@@ -50,7 +51,7 @@ fn found(horizon: Horizon, algorithm: Algorithm) -> [f64; 2] {
         tosses: make(&model, &twin()).unwrap().0,
         model,
         parameters: vec![free("pair.cube.ground.mu", MU), free("pair.cube.ground.c_n", DAMPING)],
-        weights: Weights { position: 1e6, rotation: 1e4, per_frame_mean: false },
+        weights: Weights { position: 1e6, rotation: 1e4, per_frame_mean: false, robust: None },
         initial: InitialState::default(),
         nuisances: Vec::new(),
         stages: vec![StagePlan {

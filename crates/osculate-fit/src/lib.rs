@@ -4,6 +4,7 @@
 //! * [`parameter`]: what is free, and on which scale.
 //! * [`nuisance`], [`own`]: what differs from one recording to the next, and its estimate with all else held.
 //! * [`contact_model`]: one trait over the two contact models.
+//! * [`robust`]: losses in which large residuals count less.
 //! * [`problem`]: residuals of roll-outs against measured poses and channels, with exact Jacobians.
 //! * [`least_squares`], [`optimise`]: bounded Levenberg–Marquardt; argmin's L-BFGS and Nelder–Mead; CMA-ES.
 //! * [`evolve`]: search by values alone.
@@ -40,6 +41,7 @@ pub mod parameter;
 pub mod problem;
 pub mod recording;
 pub mod report;
+pub mod robust;
 mod stage;
 pub mod surface;
 pub mod trust;

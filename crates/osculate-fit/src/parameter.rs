@@ -40,12 +40,25 @@ pub struct FreeParameter {
     /// Other paths that have the same value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<String>,
+    /// What is known of it beforehand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prior: Option<ParameterPrior>,
     /// Label of recordings: each value of it has a value of its own. [`RECORDING`] stands for the recording itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per: Option<String>,
     /// The value of that label whose recordings alone have this parameter. The path ends in it, `cube.mu[oak]`.
     #[serde(skip)]
     pub group: Option<String>,
+}
+
+/// A normal prior of the coordinate `u` of a parameter: `((u − u(value))/σ)²` in the loss.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ParameterPrior {
+    /// The value that is expected, in the unit of the parameter.
+    pub value: f64,
+    /// Standard deviation of `u`: on the log scale a relative one.
+    pub sigma: f64,
 }
 
 /// What can be wrong with free parameters.
@@ -82,6 +95,18 @@ pub enum ParameterError {
         /// The value found.
         found: f64,
     },
+    /// A prior outside the range, or without a width.
+    #[error(
+        "prior of '{path}' is {value} with sigma {sigma}, allowed: a value inside the range and sigma > 0"
+    )]
+    Prior {
+        /// Path of the parameter.
+        path: String,
+        /// The value found.
+        value: f64,
+        /// The standard deviation found.
+        sigma: f64,
+    },
     /// One parameter is listed twice.
     #[error("'{path}' is listed twice among the free parameters")]
     Twice {
@@ -109,6 +134,7 @@ impl ParameterError {
             Self::Range { path, field, .. } => Some((path, field)),
             Self::Step { path, .. } => Some((path, "step")),
             Self::Label { path, .. } => Some((path, "per")),
+            Self::Prior { path, .. } => Some((path, "prior")),
             Self::None => None,
         }
     }
@@ -128,6 +154,11 @@ impl FreeParameter {
     pub(crate) fn of_group(&self, group: &str) -> Self {
         let path = format!("{}[{group}]", self.scene_path());
         Self { path, group: Some(group.to_owned()), ..self.clone() }
+    }
+
+    /// Middle and standard deviation of the prior, in the coordinate.
+    pub(crate) fn prior_coordinates(&self) -> Option<(f64, f64)> {
+        self.prior.map(|p| (self.to_coordinate(p.value), p.sigma))
     }
 
     /// `u` of a value; values outside the range of a bounded scale go to its edge.
@@ -218,6 +249,12 @@ impl FreeParameter {
             }
         }
         let [low, high] = self.range;
+        if let Some(ParameterPrior { value, sigma }) = self.prior {
+            let inside = value > low && value < high;
+            if !(inside && sigma > 0.0 && sigma.is_finite()) {
+                return Err(ParameterError::Prior { path: self.path.clone(), value, sigma });
+            }
+        }
         match meaningful(&self.path) {
             Some((ok, allowed)) if !(ok(low) && ok(high)) => Err(ParameterError::Range {
                 path: self.path.clone(),
@@ -317,6 +354,7 @@ mod tests {
             step: None,
             profile_only: false,
             also: Vec::new(),
+            prior: None,
             per: None,
             group: None,
         }

@@ -247,7 +247,7 @@ fn exact(experiment: &Experiment) -> Vec<Toss> {
 }
 
 fn problem(experiment: &Experiment, tosses: Vec<Toss>) -> Problem {
-    let weights = Weights { position: 1.0, rotation: 1.0, per_frame_mean: false };
+    let weights = Weights { position: 1.0, rotation: 1.0, per_frame_mean: false, robust: None };
     let (model, free) = (experiment.model.clone(), &experiment.file.parameters);
     Problem::new(model, tosses, free, weights, Horizon::Full, InitialState::default()).unwrap()
 }

@@ -50,6 +50,7 @@ fn free(path: &str, range: [f64; 2]) -> FreeParameter {
         step: None,
         profile_only: false,
         also: Vec::new(),
+        prior: None,
         per: None,
         group: None,
     }

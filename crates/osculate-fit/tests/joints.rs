@@ -85,7 +85,7 @@ fn experiment(test: &str, text: &str) -> PathBuf {
 fn problem(experiment: &Experiment, initial: InitialState) -> Result<Problem, ProblemError> {
     let (tosses, _) =
         twin::make(&experiment.model, &experiment.file.twin.clone().unwrap()).unwrap();
-    let weights = Weights { position: 100.0, rotation: 1.0, per_frame_mean: true };
+    let weights = Weights { position: 100.0, rotation: 1.0, per_frame_mean: true, robust: None };
     let parameters = &experiment.file.parameters;
     Problem::new(experiment.model.clone(), tosses, parameters, weights, Horizon::Full, initial)
 }

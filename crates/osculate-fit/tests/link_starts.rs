@@ -186,7 +186,7 @@ fn up_to(
     tosses: Vec<Toss>,
     initial: InitialState,
 ) -> Problem {
-    let weights = Weights { position: 1.0, rotation: 1.0, per_frame_mean: false };
+    let weights = Weights { position: 1.0, rotation: 1.0, per_frame_mean: false, robust: None };
     let (model, free) = (experiment.model.clone(), &experiment.file.parameters);
     Problem::new(model, tosses, free, weights, horizon, initial).unwrap()
 }
@@ -349,7 +349,7 @@ fn what_has_a_prior_is_not_measured_by_the_first_frame_again() {
 fn links_cannot_be_cut_into_segments_and_unknown_joints_have_no_prior() {
     let experiment = elbow();
     let tosses = exact(&experiment, 1, 5);
-    let weights = Weights { position: 1.0, rotation: 1.0, per_frame_mean: false };
+    let weights = Weights { position: 1.0, rotation: 1.0, per_frame_mean: false, robust: None };
     let make = |plain: bool, horizon, initial| {
         let (mut model, mut tosses) = (experiment.model.clone(), tosses.clone());
         if plain {

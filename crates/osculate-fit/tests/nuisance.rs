@@ -48,6 +48,7 @@ fn free() -> FreeParameter {
         step: None,
         profile_only: false,
         also: Vec::new(),
+        prior: None,
         per: None,
         group: None,
     }
@@ -59,8 +60,12 @@ fn problem(
     horizon: Horizon,
     nuisances: &[Nuisance],
 ) -> Result<Problem, ProblemError> {
-    let weights =
-        Weights { position: NOISE.powi(-2), rotation: 1e-5_f64.powi(-2), per_frame_mean: false };
+    let weights = Weights {
+        position: NOISE.powi(-2),
+        rotation: 1e-5_f64.powi(-2),
+        per_frame_mean: false,
+        robust: None,
+    };
     let (model, initial) = (experiment.model.clone(), InitialState::default());
     Problem::new(model, tosses, &[free()], weights, horizon, initial)?.with_nuisances(nuisances)
 }

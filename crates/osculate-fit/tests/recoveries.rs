@@ -159,10 +159,12 @@ fn recover(model: &Model, twin: &TwinFile, path: &str, scale: Scale) -> (f64, us
         step: None,
         profile_only: false,
         also: Vec::new(),
+        prior: None,
         per: None,
         group: None,
     };
-    let weights = Weights { position: 1.0 / 0.05, rotation: 1.0, per_frame_mean: true };
+    let weights =
+        Weights { position: 1.0 / 0.05, rotation: 1.0, per_frame_mean: true, robust: None };
     let (horizon, initial) = (Horizon::Full, InitialState::default());
     let bounds = [free.coordinate_bounds()];
     let u = free.to_coordinate(truth);

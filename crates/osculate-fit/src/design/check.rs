@@ -72,6 +72,7 @@ impl Check<'_> {
             step: None,
             profile_only: false,
             also: Vec::new(),
+            prior: None,
             per: None,
             group: None,
         };

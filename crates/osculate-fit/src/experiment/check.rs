@@ -41,6 +41,7 @@ impl<'a> Check<'a> {
             self.positive("loss.rotation_sigma_deg", r)?;
         }
         self.initial_state()?;
+        self.known_beforehand()?;
         self.estimated()?;
         for (i, stage) in file.stages.iter().enumerate() {
             self.stage(&format!("stage[{i}]"), stage)?;
@@ -76,12 +77,33 @@ impl<'a> Check<'a> {
             let found = "\"estimated\" beside loss.per_frame_mean";
             return self.refuse(&at, found, "a number, or a loss that is a sum");
         }
+        if file.robust.is_some() {
+            let found = "\"estimated\" beside [robust]";
+            return self.refuse(&at, found, "a number: wrong records would make the noise large");
+        }
         let last = file.stages.last().map_or(Algorithm::LevenbergMarquardt, |s| s.algorithm);
         if last != Algorithm::LevenbergMarquardt {
             let found = "\"estimated\" beside another algorithm in the last stage";
             return self.refuse(&at, found, "a number, or levenberg-marquardt in the last stage");
         }
         Ok(())
+    }
+
+    /// Priors and thresholds are in units of the noise.
+    fn known_beforehand(&self) -> Result<(), ExperimentError> {
+        let file = self.file;
+        let means = matches!(file.loss, Loss::Baseline | Loss::Channels { per_frame_mean: true });
+        let allowed =
+            "none, or loss.kind = \"noise\" or sums of channels: residuals in units of their noise";
+        if let Some(i) = file.parameters.iter().position(|p| p.prior.is_some()).filter(|_| means) {
+            let at = format!("parameter[{i}].prior");
+            return self.refuse(&at, "a prior beside a loss of means", allowed);
+        }
+        let Some(robust) = file.robust else { return Ok(()) };
+        if means {
+            return self.refuse("robust", "a threshold beside a loss of means", allowed);
+        }
+        self.positive("robust.threshold", robust.threshold)
     }
 
     fn trust(&self) -> Result<(), ExperimentError> {

@@ -6,6 +6,7 @@ use crate::fit::{Algorithm, Designs};
 use crate::nuisance::Nuisance;
 use crate::parameter::FreeParameter;
 use crate::recording::Part;
+use crate::robust::Robust;
 use crate::surface::Average;
 use crate::trust::GRIDS;
 use serde::{Deserialize, Serialize};
@@ -30,6 +31,9 @@ pub struct ExperimentFile {
     /// What is compared.
     #[serde(default)]
     pub loss: Loss,
+    /// Whether records that are far off count less.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub robust: Option<Robust>,
     /// What is measured; the pose of the body where absent.
     #[serde(rename = "channel", default, skip_serializing_if = "Vec::is_empty")]
     pub channels: Vec<ChannelFile>,

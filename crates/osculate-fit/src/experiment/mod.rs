@@ -221,17 +221,19 @@ impl Experiment {
 
     /// Weights of the loss, for a cube of a half side (m).
     pub fn weights(&self, half_side: f64) -> Weights {
+        let robust = self.file.robust;
         match self.file.loss {
             Loss::Baseline => {
-                Weights { position: 1.0 / half_side, rotation: 1.0, per_frame_mean: true }
+                Weights { position: 1.0 / half_side, rotation: 1.0, per_frame_mean: true, robust }
             }
             Loss::Noise { position_sigma, rotation_sigma_deg } => Weights {
                 position: position_sigma.powi(-2),
                 rotation: rotation_sigma_deg.to_radians().powi(-2),
                 per_frame_mean: false,
+                robust,
             },
             Loss::Channels { per_frame_mean } => {
-                Weights { position: 1.0, rotation: 1.0, per_frame_mean }
+                Weights { position: 1.0, rotation: 1.0, per_frame_mean, robust }
             }
         }
     }

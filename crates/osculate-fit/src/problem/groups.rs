@@ -14,7 +14,7 @@ use super::{
 use crate::contact_model::ModelError;
 use crate::least_squares::BlockResiduals;
 use crate::nuisance::Nuisance;
-use crate::parameter::FreeParameter;
+use crate::parameter::{FreeParameter, ParameterPrior};
 use nalgebra::DMatrix;
 use osculate_dynamics::Simulator;
 use osculate_dynamics::impulse::ImpulseSimulator;
@@ -91,10 +91,18 @@ pub(super) fn problem(
     }
     let free: Vec<usize> = (0..parameters.len()).filter(|&i| !parameters[i].profile_only).collect();
     let (mut parts, mut places) = (Vec::new(), BTreeMap::new());
+    // How many tosses have each parameter.
+    let count = |i: usize| -> usize {
+        sorted.iter().filter(|(own, _)| own.contains(&i)).map(|(_, t)| t.len()).sum()
+    };
+    let counts: Vec<usize> = (0..parameters.len()).map(count).collect();
     for (own, tosses) in sorted {
         let plain = |&i: &usize| {
             let path = parameters[i].scene_path().to_owned();
-            FreeParameter { path, per: None, group: None, ..parameters[i].clone() }
+            // Each part takes its share of a prior: all together have it once.
+            let share = (counts[i] as f64 / tosses.len() as f64).sqrt();
+            let prior = parameters[i].prior.map(|p| ParameterPrior { sigma: p.sigma * share, ..p });
+            FreeParameter { path, per: None, group: None, prior, ..parameters[i].clone() }
         };
         let named: Vec<FreeParameter> = own.iter().map(plain).collect();
         for (place, (b, _)) in tosses.iter().enumerate() {

@@ -30,6 +30,7 @@ use crate::contact_model::{Entry, ModelError};
 use crate::least_squares::{BlockProblem, BlockResiduals};
 use crate::nuisance::Nuisance;
 use crate::parameter::{FreeParameter, ParameterError, RECORDING};
+use crate::robust::Robust;
 use nalgebra::Vector3;
 use osculate_dynamics::impulse::{ImpulseSettings, ImpulseSimulator};
 use osculate_dynamics::{Scene, SceneError, Settings, Simulator};
@@ -50,6 +51,8 @@ pub struct Weights {
     pub rotation: f64,
     /// Divide by the number of observed frames: every toss counts alike, however long it is.
     pub per_frame_mean: bool,
+    /// Records that are far off count less; of residuals in units of their noise, and so not of means.
+    pub robust: Option<Robust>,
 }
 
 /// How far a roll-out goes before it starts again from data.
@@ -167,7 +170,7 @@ impl Model {
     /// # Errors
     /// Where the scene or the toss is wrong, or the roll-out fails.
     pub fn roll_out(&self, toss: Toss) -> Result<RollOut, ProblemError> {
-        let weights = Weights { position: 1.0, rotation: 1.0, per_frame_mean: false };
+        let weights = Weights { position: 1.0, rotation: 1.0, per_frame_mean: false, robust: None };
         let how = (Horizon::Full, InitialState::default());
         let problem = under_its_model!(self.clone(), stretch => {
             Typed::problem(stretch, vec![toss], &[], weights, how)

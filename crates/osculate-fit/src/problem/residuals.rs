@@ -5,6 +5,7 @@ use super::segments::{Segments, push_continuity};
 use super::typed::Typed;
 use crate::contact_model::{ContactModel, ModelError};
 use crate::least_squares::BlockResiduals;
+use crate::robust::Robust;
 use nalgebra::{DMatrix, DVector};
 use osculate_dynamics::impulse::RigidState;
 use osculate_dynamics::{Kinematics, OnFailure, Parameters};
@@ -49,14 +50,16 @@ impl<S: ContactModel> Typed<S> {
         (p, offset): (&Parameters<T>, impl Fn(usize) -> T),
         out: &mut Vec<T>,
     ) {
-        let toss = &segments.toss;
+        let (toss, robust) = (&segments.toss, self.weights.robust.as_ref());
         let first = segments.cuts[segment];
         if self.stretch.channels.is_empty() {
             // A frame shared by two segments belongs to the later one.
             let last = segments.cuts[segment + 1];
             for frame in (first..last).filter(|&f| toss.observed[f]) {
                 let y = bodies((frame - first) * self.stretch.substeps, self.stretch.body);
-                out.extend(self.frame(segments, frame, &y.position, &y.rotation));
+                let mut r = self.frame(segments, frame, &y.position, &y.rotation);
+                r.chunks_mut(3).for_each(|r| Robust::apply(robust, r));
+                out.extend(r);
             }
             return;
         }
@@ -70,7 +73,9 @@ impl<S: ContactModel> Typed<S> {
             let Some(sample) = toss.series[c][record.frame] else { continue };
             let by = (toss.times.as_slice(), ends.as_slice());
             let off = self.misfit(by, (record, &sample), &bodies, (&numbers[c], offset(c)));
+            let begin = out.len();
             out.extend(channels[c].axes.iter().map(|&k| off[k] * weights[c]));
+            Robust::apply(robust, &mut out[begin..]);
         }
     }
 
@@ -114,8 +119,25 @@ impl<S: ContactModel> Typed<S> {
             },
             &mut out,
         );
+        self.push_shared_priors(
+            |i| match i.checked_sub(first) {
+                Some(d) if d < M => Jet::<M>::variable(shared[i], d),
+                _ => Jet::<M>::constant(shared[i]),
+            },
+            &mut out,
+        );
         push_continuity(&starts, &ends, &mut out);
         Ok(out)
+    }
+
+    /// `(u − u₀)/(σ √B)` of every prior of a shared parameter: over `B` tosses that is the prior once.
+    fn push_shared_priors<T: Scalar>(&self, value: impl Fn(usize) -> T, out: &mut Vec<T>) {
+        let share = (self.tosses.len() as f64).sqrt();
+        for (i, p) in self.parameters.iter().enumerate() {
+            if let Some((at, sigma)) = p.prior_coordinates() {
+                out.push((value(i) - at) / (sigma * share));
+            }
+        }
     }
 
     fn push_priors<T: Scalar>(
@@ -161,6 +183,7 @@ impl<S: ContactModel> Typed<S> {
             rolled.push((p, trajectory));
         }
         self.push_priors(own, segments, |k| own[k], &mut values);
+        self.push_shared_priors(|i| shared[i], &mut values);
         push_continuity(&starts, &ends, &mut values);
         let (rows, n) = (values.len(), shared.len());
         let mut all = DMatrix::zeros(if jacobian { rows } else { 0 }, n + own.len());

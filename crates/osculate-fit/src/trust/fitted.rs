@@ -289,6 +289,7 @@ mod tests {
             step: None,
             profile_only: false,
             also: Vec::new(),
+            prior: None,
             per: None,
             group: None,
         };
