@@ -13,6 +13,7 @@
 
 use crate::{Scalar, mat3, norm::scale};
 use nalgebra::{Matrix3, Vector3};
+use std::f64::consts::FRAC_PI_2;
 
 /// Below this `θ²` the series are exact to rounding with the terms kept.
 const SERIES_BELOW: f64 = 0.5;
@@ -154,7 +155,9 @@ fn rotation_vector<T: Scalar>(w: T, v: &Vector3<T>) -> Vector3<T> {
         horner(&ATAN, square / (w * w)) / w
     } else {
         let sine = square.sqrt();
-        sine.atan2(w) / sine
+        // Near π, where w vanishes, second derivatives of atan2(sine, w) cancel to rounding over w.
+        let half = if w < sine { -w.atan2(sine) + FRAC_PI_2 } else { sine.atan2(w) };
+        half / sine
     };
     scale(v, factor * 2.0)
 }
