@@ -1,4 +1,5 @@
-//! No heap allocation inside a stage once warmed: what a roll-out allocates does not depend on its length.
+//! No heap allocation inside a stage once warmed: what a roll-out allocates does not depend on its length. What it keeps is linear
+//! in its steps, and checkpoints keep far less.
 
 mod common;
 
@@ -7,6 +8,39 @@ use common::{Case, Final, cases, simulator};
 use osculate_contact::DissipationSchedule;
 use osculate_dynamics::sensitivity::adjoint;
 use osculate_dynamics::{Method, Simulator, Trajectory};
+
+/// Most bytes at a time beyond those before.
+fn peak(work: impl FnOnce()) -> f64 {
+    measure(work).bytes_max as f64
+}
+
+#[test]
+fn memory_is_linear_in_steps_and_checkpoints_keep_a_fraction() {
+    let case = cases().swap_remove(0);
+    let [short, long] = [1, 4].map(|times| {
+        let steps = times * 10 * case.steps;
+        let simulator = simulator(
+            &Case { steps, ..case.clone() },
+            Method::Bdf2,
+            DissipationSchedule::CurrentGeometry,
+        );
+        let (p, outcome) = (simulator.parameters(), Final { steps });
+        let kept = peak(|| {
+            let trajectory = simulator.run(&p).unwrap();
+            adjoint::gradient(&simulator, &trajectory, &p, &outcome).unwrap();
+        });
+        let interval = (steps as f64).sqrt() as usize;
+        let checkpoints = peak(|| {
+            adjoint::checkpointed_gradient(&simulator, &p, &outcome, interval).unwrap();
+        });
+        println!("{steps} steps: {kept:.0} bytes, with checkpoints {checkpoints:.0}");
+        (kept, checkpoints)
+    });
+    let growth = long.0 / short.0;
+    assert!((3.0..5.0).contains(&growth), "four times the steps take {growth} times the memory");
+    // States at checkpoints and factors of one interval: twice as many of each.
+    assert!(long.1 < 0.2 * long.0 && long.1 < 3.0 * short.1, "{short:?} and {long:?}");
+}
 
 /// Allocations of a roll-out into a trajectory that has done a longer one.
 fn allocations(simulator: &Simulator, trajectory: &mut Trajectory) -> u64 {
