@@ -13,6 +13,7 @@ use osculate_fit::design::DesignError;
 use osculate_fit::experiment::ExperimentError;
 use osculate_fit::fit::FitError;
 use osculate_fit::impact::ImpactError;
+use osculate_fit::json::JsonError;
 use osculate_fit::optimize::OptimizeError;
 use osculate_fit::problem::ProblemError;
 use osculate_fit::recording::RecordingError;
@@ -31,8 +32,8 @@ pub enum CliError {
     #[error("cannot {action} {}: {source}", path.display())]
     Io { action: &'static str, path: PathBuf, source: std::io::Error },
     /// Malformed JSON, or a field is missing or of the wrong type.
-    #[error("{}: line {}, column {}: {source}", path.display(), source.line(), source.column())]
-    Json { path: PathBuf, source: serde_json::Error },
+    #[error("{}: {source}", path.display())]
+    Json { path: PathBuf, source: JsonError },
     /// Malformed TOML, or a field is missing, unknown or of the wrong type.
     #[error("{}: {source}", path.display())]
     Toml { path: PathBuf, source: Box<toml::de::Error> },
@@ -105,6 +106,9 @@ pub enum CliError {
     /// A parameter of a report that is not usable.
     #[error("{}: parameter '{path}' is {found}, allowed: a number in [{low}, {high}]", file.display())]
     ReportValue { file: PathBuf, path: String, found: String, low: f64, high: f64 },
+    /// A value on the command line that its parameter cannot have.
+    #[error("--set: {path} is {found}, allowed: a number in [{low}, {high}]")]
+    SetValue { path: String, found: f64, low: f64, high: f64 },
     /// A value of a reference case that has no meaning here.
     #[error("{field} is '{found}', allowed: {allowed}")]
     Value { field: &'static str, found: String, allowed: &'static str },
@@ -167,6 +171,20 @@ impl CliError {
             Self::Impact(error) if matches!(**error, ImpactError::Run(RunError::Step(_))) => 1,
             Self::Model(error) if error.in_a_step() => 1,
             Self::Run(error) if matches!(**error, RunError::Step(_)) => 1,
+            Self::Problem(error) if failed(error) => 1,
+            Self::Fit(error) => match &**error {
+                ReportError::Problem(error) | ReportError::Fit(FitError::Problem(error))
+                    if failed(error) =>
+                {
+                    1
+                }
+                ReportError::Fit(FitError::AllFailed { .. }) => 1,
+                _ => 2,
+            },
+            Self::Twin(error) => match &**error {
+                TwinError::Run { source, .. } if source.in_a_step() => 1,
+                _ => 2,
+            },
             Self::Design(error) if matches!(**error, DesignError::AllFailed { .. }) => 1,
             Self::Optimize(error) if !matches!(**error, OptimizeError::Checkpoint { .. }) => 1,
             Self::ImpulseRun(error) if matches!(**error, ImpulseRunError::Step(_)) => 1,
@@ -191,6 +209,11 @@ impl CliError {
     pub fn io(action: &'static str, path: &Path, source: std::io::Error) -> Self {
         Self::Io { action, path: path.into(), source }
     }
+}
+
+/// Whether the roll-out of a toss failed: its input is valid.
+fn failed(error: &ProblemError) -> bool {
+    matches!(error, ProblemError::Run { source, .. } if source.in_a_step())
 }
 
 /// Large errors are boxed, so that results stay small.
@@ -225,3 +248,24 @@ boxed!(
     Certificate(CertificateError),
     Plot(PlotError)
 );
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `evaluate` of a toss whose motion diverged ended with 2, as if a file were wrong.
+    #[test]
+    fn failed_roll_outs_of_tosses_end_with_1_and_wrong_tosses_with_2() {
+        let diverged = StepError::Diverged { step: 20, stage: 0, body: "cube".into() };
+        let source = ModelError::Compliant(RunError::Step(diverged));
+        let run = ProblemError::Run { id: 3, source: source.clone() };
+        let short = ProblemError::TooShort { id: 3, frames: 1 };
+        for (failed, code) in [(run, 1), (short, 2)] {
+            assert_eq!(CliError::from(failed.clone()).exit_code(), code);
+            assert_eq!(CliError::from(ReportError::Problem(failed.clone())).exit_code(), code);
+            let fit = ReportError::Fit(FitError::Problem(failed));
+            assert_eq!(CliError::from(fit).exit_code(), code);
+        }
+        assert_eq!(CliError::from(TwinError::Run { id: 3, source }).exit_code(), 1);
+    }
+}

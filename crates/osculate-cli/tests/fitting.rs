@@ -253,7 +253,7 @@ fn wrong_experiments_are_refused_with_file_field_value_and_what_is_allowed() {
     t.json(&["--json", "twin", &t.path("experiment.toml")]);
     t.refused("substeps = 5", "substeps = 0", &["bad.toml:5", "substeps", "0", "1 to"]);
     t.refused("substeps = 5", "substep = 5", &["bad.toml", "line 5", "substep"]);
-    t.refused("body = \"cube\"", "body = \"cub\"", &["cub", "ground, cube"]);
+    t.refused("body = \"cube\"", "body = \"cub\"", &["bad.toml:3: body", "'cub'", "ground, cube"]);
     t.refused(
         "pair.cube.ground.mu",
         "pair.cube.ground.mew",
@@ -275,8 +275,9 @@ fn wrong_experiments_are_refused_with_file_field_value_and_what_is_allowed() {
     t.refused("frames = 12", stage, &[":20", "stage[0].points", "7", "11 to"]);
     t.refused("frames = 12", "points = 7", &[":18", "stage[0].points", "response-surface"]);
     t.refused("data = \"twin\"", "data = \"nowhere\"", &["nowhere"]);
-    t.refused("scene = \"scene.toml\"", "scene = \"none.toml\"", &["none.toml"]);
-    t.refused("range = [0.1, 50.0]", "range = [0.1, nan]", &["pair.cube.ground.c_n", "NaN"]);
+    t.refused("scene = \"scene.toml\"", "scene = \"none.toml\"", &[":2: scene", "none.toml"]);
+    t.refused("range = [0.1, 50.0]", "range = [0.1, nan]", &["ground.c_n", "NaN", "0 < low"]);
+    t.refused("points = 2", "tosses = 0", &[":25: profile.tosses", "0", "2 to"]);
 }
 
 #[test]
@@ -382,6 +383,8 @@ fn parameters_from_a_wrong_report_are_refused() {
         String::from_utf8_lossy(&output.stderr).into_owned()
     };
     assert!(judge("{").contains("report.json"));
+    let field = judge(r#"{"parameters": [{"path": "pair.cube.ground.mu", "best": "x"}]}"#);
+    assert!(field.contains("line 1, column 59: `parameters[0].best`: invalid type"), "{field}");
     let missing = judge(r#"{"parameters": [{"path": "pair.cube.ground.mu", "best": 0.2}]}"#);
     assert!(missing.contains("pair.cube.ground.c_n"), "{missing}");
     let outside = judge(
@@ -389,4 +392,8 @@ fn parameters_from_a_wrong_report_are_refused() {
             {"path": "pair.cube.ground.c_n", "best": 2.0}]}"#,
     );
     assert!(outside.contains('7') && outside.contains("[0.02, 1]"), "{outside}");
+    let set = t.run(&["evaluate", &experiment, "--set", "pair.cube.ground.mu=7"]);
+    assert!(
+        String::from_utf8_lossy(&set.stderr).contains("mu is 7, allowed: a number in [0.02, 1]")
+    );
 }

@@ -18,6 +18,7 @@
 //! * [`design`]: which experiment would tell most.
 //! * [`experiment`], [`report`], [`twin`]: files in, files out, synthetic recordings.
 //! * [`optimize`]: trajectories that do what is wanted.
+//! * [`json`]: JSON files, with errors that name the field.
 //! * [`impact`]: the restitution that an integrator shows, and the step that keeps it.
 
 pub mod baselines;
@@ -31,6 +32,7 @@ pub mod experiment;
 pub mod fit;
 pub mod identify;
 pub mod impact;
+pub mod json;
 pub mod least_squares;
 mod noise;
 pub mod nuisance;

@@ -238,7 +238,7 @@ impl FreeParameter {
             };
             let inside = low >= self.range[0] && high <= self.range[1];
             if !ok || !inside || (field == "range" && low >= high) {
-                let allowed = if inside { allowed } else { "inside the range" };
+                let allowed = if inside || !ordered { allowed } else { "inside the range" };
                 return Err(ParameterError::Range {
                     path: self.path.clone(),
                     field,

@@ -56,7 +56,7 @@ pub fn run(args: &Args, console: &Console) -> Result<Report, CliError> {
     let summary = report.summary();
     let path = args.out.clone().unwrap_or_else(|| args.design.clone());
     let json = serde_json::to_value(&report)
-        .map_err(|source| CliError::Json { path: path.clone(), source })?;
+        .map_err(|source| CliError::Json { path: path.clone(), source: source.into() })?;
     let mut text = summary.trim_end().to_owned();
     if let Some(out) = &args.out {
         let (document, table) = (format!("{json:#}\n"), report.csv());

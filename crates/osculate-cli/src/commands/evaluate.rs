@@ -3,6 +3,7 @@
 use crate::{CliError, Report, files};
 use osculate_fit::baselines;
 use osculate_fit::experiment::{Experiment, PartName};
+use osculate_fit::json;
 use osculate_fit::own::{self, Estimated};
 use osculate_fit::parameter::FreeParameter;
 use osculate_fit::problem::{Problem, Toss};
@@ -124,7 +125,7 @@ pub fn run(args: &Args) -> Result<Report, CliError> {
 
 fn as_json(evaluation: &Evaluation, args: &Args) -> Result<Value, CliError> {
     serde_json::to_value(evaluation)
-        .map_err(|source| CliError::Json { path: args.experiment.clone(), source })
+        .map_err(|source| CliError::Json { path: args.experiment.clone(), source: source.into() })
 }
 
 /// Errors at a point, as JSON and in words.
@@ -176,7 +177,7 @@ fn values(args: &Args, problem: &Problem) -> Result<Vec<f64>, CliError> {
         let value: f64 = value.parse().map_err(|_| refuse("PATH=VALUE with a number"))?;
         let [low, high] = parameters[i].range;
         if !(low..=high).contains(&value) {
-            return Err(refuse("a value in the range of its [[parameter]]"));
+            return Err(CliError::SetValue { path: path.into(), found: value, low, high });
         }
         shared[i] = parameters[i].to_coordinate(value);
     }
@@ -238,7 +239,7 @@ fn moved(problem: &Problem, found: &[Estimated]) -> Vec<(String, f64)> {
 /// Coordinates of the best values of a report.
 fn coordinates(file: &Path, parameters: &[FreeParameter]) -> Result<Vec<f64>, CliError> {
     let text = files::read(file)?;
-    let fitted: Fitted = serde_json::from_slice(&text)
+    let fitted: Fitted = json::from_slice(&text)
         .map_err(|source| CliError::Json { path: file.to_owned(), source })?;
     parameters
         .iter()

@@ -72,8 +72,10 @@ pub fn run(args: &Args, console: &Console) -> Result<Report, CliError> {
     })?;
     bar.finish();
     let summary = report.summary();
-    let json = serde_json::to_value(&report)
-        .map_err(|source| CliError::Json { path: out.join("report.json"), source })?;
+    let json = serde_json::to_value(&report).map_err(|source| CliError::Json {
+        path: out.join("report.json"),
+        source: source.into(),
+    })?;
     let document = format!("{json:#}\n");
     let written = [("report.json", document.as_bytes()), ("summary.txt", summary.as_bytes())];
     if let Err((source, rescue)) = files::write_or_rescue(&out, &written) {

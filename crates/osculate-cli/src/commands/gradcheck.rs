@@ -273,3 +273,29 @@ fn report(
     }
     Report { text, json, agrees }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the exit code is made of: no scene has a wrong derivative to show.
+    #[test]
+    fn report_of_one_row_that_disagrees_does_not_agree() {
+        let row = |tangent: f64| Row {
+            path: "cube.mu".into(),
+            unit: "",
+            adjoint: 2.5,
+            tangent,
+            difference: Some(differences::Difference { value: 2.5, error: 1e-9 }),
+            sides: None,
+            at_edge: false,
+            floor: 1.0,
+        };
+        let near = Near { text: String::new(), count: 0, switches: None, solves: "stages" };
+        let good = report(1.0, &[row(2.5), row(2.5)], &near, (0, 0));
+        assert!(good.agrees && good.json["agrees"] == true);
+        let bad = report(1.0, &[row(2.5), row(2.6)], &near, (0, 0));
+        assert!(!bad.agrees && bad.json["agrees"] == false);
+        assert!(bad.text.contains("1 adjoints and tangents disagree"), "{}", bad.text);
+    }
+}

@@ -5,6 +5,7 @@ mod figures;
 use super::simulate::tables;
 use crate::{CliError, Console, Report, files, interrupt};
 use osculate_fit::contact_model::{ContactModel, ModelError};
+use osculate_fit::json;
 use osculate_fit::optimize::{
     self, Checkpoint, Loaded, OptimizeFile, Problem, Progress, Search, Task, Watch,
 };
@@ -124,7 +125,7 @@ fn finished(out: PathBuf, found: Report, search: &Search) -> Result<Report, CliE
 }
 
 fn checkpoint(path: &Path) -> Result<Checkpoint, CliError> {
-    serde_json::from_slice(&files::read(path)?)
+    json::from_slice(&files::read(path)?)
         .map_err(|source| CliError::Json { path: path.into(), source })
 }
 
@@ -140,8 +141,10 @@ fn write<M: ContactModel>(
     motion: &M::Trajectory,
 ) -> Result<Report, CliError> {
     let summary = report.summary();
-    let json = serde_json::to_value(report)
-        .map_err(|source| CliError::Json { path: out.join("report.json"), source })?;
+    let json = serde_json::to_value(report).map_err(|source| CliError::Json {
+        path: out.join("report.json"),
+        source: source.into(),
+    })?;
     let document = format!("{json:#}\n");
     let scene = task.simulator.scene();
     let bodies = &M::of_scene(&task.base).bodies;

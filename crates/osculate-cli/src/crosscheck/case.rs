@@ -3,6 +3,7 @@
 //! Only what is compared is read; other keys are ignored, as the recordings carry more than that.
 
 use crate::CliError;
+use osculate_fit::json;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
@@ -164,5 +165,5 @@ impl Meshes {
 /// Where the file cannot be read or is not what is expected, with line and column.
 pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T, CliError> {
     let text = crate::files::read(path)?;
-    serde_json::from_slice(&text).map_err(|source| CliError::Json { path: path.into(), source })
+    json::from_slice(&text).map_err(|source| CliError::Json { path: path.into(), source })
 }

@@ -1,6 +1,7 @@
 //! Why experiments cannot be compared.
 
 use crate::experiment::ExperimentError;
+use crate::json::JsonError;
 use std::path::PathBuf;
 
 /// Why experiments cannot be compared.
@@ -19,12 +20,12 @@ pub enum DesignError {
         source: std::io::Error,
     },
     /// The report of a fit is not one.
-    #[error("{}: line {}, column {}: {source}", file.display(), source.line(), source.column())]
+    #[error("{}: {source}", file.display())]
     Report {
         /// The file.
         file: PathBuf,
         /// What is wrong there.
-        source: serde_json::Error,
+        source: JsonError,
     },
     /// The report of a fit says nothing of the parameters.
     #[error(

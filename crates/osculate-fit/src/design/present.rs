@@ -8,6 +8,7 @@
 
 use super::file::{Errors, ParameterFile};
 use super::{DesignError, Known};
+use crate::json;
 use nalgebra::DMatrix;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -41,7 +42,7 @@ pub(super) struct Fitted {
 pub(super) fn read(path: &Path, errors: Errors) -> Result<Fitted, DesignError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| DesignError::ReadReport { file: path.to_owned(), source })?;
-    let report = serde_json::from_str(&text)
+    let report = json::from_slice(text.as_bytes())
         .map_err(|source| DesignError::Report { file: path.to_owned(), source })?;
     Ok(Fitted { file: path.to_owned(), report, errors })
 }

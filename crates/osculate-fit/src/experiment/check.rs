@@ -12,6 +12,7 @@ use crate::trust::MOST_GRIDS;
 use crate::twin::{TwinError, TwinFile};
 use osculate_dynamics::Scene;
 use osculate_dynamics::file::Source;
+use std::path::Path;
 
 /// A file with the text that it was read from.
 pub(super) struct Check<'a> {
@@ -57,6 +58,8 @@ impl<'a> Check<'a> {
         if iterations == 0 {
             return self.refuse("bootstrap.iterations", iterations, ">= 1");
         }
+        // A test over tosses needs two.
+        self.count("profile.tosses", file.profile.tosses, 2..=1_000_000)?;
         self.trust()?;
         match file.twin.as_ref().map(TwinFile::check) {
             Some(Err(TwinError::Value { field, found, allowed })) => {
@@ -207,6 +210,24 @@ impl<'a> Check<'a> {
             return self.refuse(&at("points"), d.points, allowed);
         }
         Ok(())
+    }
+
+    /// The tracked body.
+    pub(super) fn body(&self, scene: &Scene) -> Result<usize, ExperimentError> {
+        scene.body(&self.file.body).or_else(|_| {
+            let known: Vec<&str> = scene.bodies.iter().map(|b| b.name.as_str()).collect();
+            let allowed = format!("an actor of the scene: {}", known.join(", "));
+            self.refuse("body", format!("'{}'", self.file.body), allowed)
+        })
+    }
+
+    /// The scene is there.
+    pub(super) fn scene(&self, path: &Path) -> Result<(), ExperimentError> {
+        if path.is_file() {
+            return Ok(());
+        }
+        let found = format!("'{}', which is no file", path.display());
+        self.refuse("scene", found, "a scene file, named relative to this file")
     }
 
     /// The tracked body, where it hangs on a link.

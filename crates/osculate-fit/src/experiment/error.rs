@@ -58,7 +58,7 @@ pub enum ExperimentError {
     /// The scene.
     #[error(transparent)]
     Scene(#[from] FileError),
-    /// The body, or the scene as a whole.
+    /// The scene as a whole.
     #[error("{}: {source}", file.display())]
     Body {
         /// The file.

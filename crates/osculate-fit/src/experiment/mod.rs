@@ -94,11 +94,10 @@ impl Experiment {
         check.values()?;
         let folder = path.parent().unwrap_or_else(|| Path::new("."));
         let scene_path = folder.join(&file.scene);
+        check.scene(&scene_path)?;
         let built = SceneFile::load(&scene_path)?;
         let scene = built.simulator.scene().clone();
-        let body = scene
-            .body(&file.body)
-            .map_err(|source| ExperimentError::Body { file: path.to_owned(), source })?;
+        let body = check.body(&scene)?;
         let channels = channel::channels(&file, &check, &scene)?;
         let (settings, substeps) = (settings(&built), file.substeps);
         let model = Model { scene, settings, body, substeps, channels };

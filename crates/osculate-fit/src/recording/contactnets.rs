@@ -295,7 +295,7 @@ fn write(
 
 pub(super) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), RecordingError> {
     let mut text = serde_json::to_vec_pretty(value)
-        .map_err(|source| RecordingError::Json { file: path.into(), source })?;
+        .map_err(|source| RecordingError::Json { file: path.into(), source: source.into() })?;
     text.push(b'\n');
     files::write(path, &text)
 }

@@ -10,6 +10,7 @@
 //! without the three `rollout_*` fields gets its initial condition from [`RolloutStart::fit`].
 
 use super::{Recording, RecordingError, RolloutStart, csv::COLUMNS, files};
+use crate::json;
 use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 use std::{
@@ -283,7 +284,7 @@ impl Dataset {
 }
 
 fn read_json<T: for<'de> Deserialize<'de>>(file: &Path) -> Result<T, RecordingError> {
-    serde_json::from_slice(&files::read(file)?)
+    json::from_slice(&files::read(file)?)
         .map_err(|source| RecordingError::Json { file: file.into(), source })
 }
 

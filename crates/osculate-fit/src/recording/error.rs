@@ -1,6 +1,7 @@
 //! What can be wrong with a recording.
 
 use super::dataset::Part;
+use crate::json::JsonError;
 use std::path::PathBuf;
 
 /// A refused recording, folder or comparison: where, what was found, what is allowed.
@@ -61,8 +62,8 @@ pub enum RecordingError {
     SeriesLength { id: u32, series: &'static str, found: usize, expected: usize },
 
     /// Malformed JSON, or a required field is missing or of the wrong type.
-    #[error("{file}: line {}, column {}: {source}", source.line(), source.column())]
-    Json { file: PathBuf, source: serde_json::Error },
+    #[error("{file}: {source}")]
+    Json { file: PathBuf, source: JsonError },
     /// A number outside its range.
     #[error("{file}: `{field}` is {found}, allowed: {allowed}")]
     OutOfRange { file: PathBuf, field: String, found: f64, allowed: &'static str },
@@ -93,7 +94,8 @@ pub enum RecordingError {
     GroupLeak { file: PathBuf, group: u32, first: u32, second: u32 },
     /// A part was asked for, but the folder has no split.
     #[error(
-        "{file} does not exist, so there is no part {part:?}; every toss is in one part, 'all'"
+        "{file} does not exist, so there is no part '{}'; every toss is in one part, 'all'",
+        part.name()
     )]
     NoSplit { file: PathBuf, part: Part },
     /// Metadata and trajectory disagree about the number of frames.

@@ -139,6 +139,20 @@ mod tests {
     }
 
     #[test]
+    fn adjoint_off_its_tangent_or_its_difference_disagrees() {
+        let exact = Row { sides: None, ..row(2.5) };
+        assert_eq!(exact.judge(), Judgement::Agrees);
+        let of_another_tangent = Row { tangent: 2.5 + 1e-9, sides: None, ..row(2.5) };
+        assert_eq!(of_another_tangent.judge(), Judgement::AdjointDisagrees);
+        let off = Row { sides: None, ..row(2.5 * (1.0 + 1e-5)) };
+        assert_eq!(off.judge(), Judgement::DifferenceDisagrees);
+        // Differences that do not settle judge nothing, and neither do those at the edge of a range.
+        let rough = Row { difference: Some(Difference { value: 9.0, error: 1.0 }), ..row(2.5) };
+        assert_eq!(rough.judge(), Judgement::Unreliable);
+        assert_eq!(Row { at_edge: true, ..row(2.2) }.judge(), Judgement::AtEdge);
+    }
+
+    #[test]
     fn derivative_of_one_side_agrees_with_that_side_and_nothing_between_does() {
         assert_eq!(row(2.0).judge(), Judgement::OneSided("below"));
         assert_eq!(row(3.0).judge(), Judgement::OneSided("above"));

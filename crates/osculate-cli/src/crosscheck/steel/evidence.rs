@@ -85,8 +85,8 @@ fn aside(setting: &Setting<'_>) -> Result<Option<Shown>, CliError> {
     let id = case.id.replace("slide_and_spin", "spin");
     let found = run.cases.iter().find(|c| c["id"] == id.as_str() && id != case.id);
     let (true, Some(value)) = (case.is_disc(), found) else { return Ok(None) };
-    let spins =
-        Case::deserialize(value).map_err(|source| CliError::Json { path: id.into(), source })?;
+    let spins = Case::deserialize(value)
+        .map_err(|source| CliError::Json { path: id.into(), source: source.into() })?;
     let set = set(family, meta, run, &spins)?;
     let Some(mark) = set.marks.first() else { return Ok(None) };
     let (Some(start), Some(last)) = (mark.path.first(), mark.path.last()) else { return Ok(None) };
@@ -114,7 +114,7 @@ fn finer(
         return Ok(None);
     };
     let fine = Case::deserialize(value)
-        .map_err(|source| CliError::Json { path: case.id.clone().into(), source })?;
+        .map_err(|source| CliError::Json { path: case.id.clone().into(), source: source.into() })?;
     if fine.steps != case.steps || fine.params != case.params {
         return Ok(None);
     }

@@ -164,7 +164,8 @@ fn judge(
     run: &Run,
     (value, name): (&Value, &str),
 ) -> Result<CaseReport, CliError> {
-    let unreadable = |source| CliError::Json { path: name.into(), source };
+    let unreadable =
+        |source: serde_json::Error| CliError::Json { path: name.into(), source: source.into() };
     let case = Case::deserialize(value).map_err(unreadable)?;
     let set = set(family, meta, run, &case)?;
     let converged = settings(run, &set, &case)?;
