@@ -155,7 +155,7 @@ impl Simulator {
                 let duration = tableau.duration[stage] * self.durations()[step];
                 let base = trajectory.path.state(step);
                 let at = Stage { now, start, base, duration, wrenches: &[], joints: None };
-                system.for_each_pair(&at, |pair, p| {
+                system.for_each_pair_within(&at, distance, |pair, p| {
                     let threshold = pair.params.threshold;
                     for i in 0..p.points.len() {
                         let t = p.traction(i);

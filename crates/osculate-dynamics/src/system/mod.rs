@@ -215,6 +215,21 @@ impl<'s, T: Scalar> System<'s, T> {
         });
     }
 
+    /// The same of every pair with samples within `margin` \[m\] of being near.
+    pub(crate) fn for_each_pair_within(
+        &self,
+        stage: &Stage<'_, T>,
+        margin: f64,
+        mut f: impl FnMut(&Pair<T>, &PairStage<'_, T>),
+    ) {
+        for pair in self.pairs_within(stage, margin) {
+            match self.pair_anywhere(&pair, stage) {
+                Some(p) if p.may_be_near(self.bodies[pair.a].reach, margin) => f(&pair, &p),
+                _ => {}
+            }
+        }
+    }
+
     /// The pair at a stage, or `None` where no sample can be near.
     pub(crate) fn pair_stage<'a>(
         &'a self,

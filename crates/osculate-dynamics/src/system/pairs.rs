@@ -77,12 +77,17 @@ impl<T: Scalar> System<'_, T> {
 
     /// The pairs that can touch at a stage, and their edges.
     pub(super) fn near_pairs(&self, stage: &Stage<'_, T>) -> (Vec<Pair<T>>, Vec<(u32, u32)>) {
-        let boxes = (0..self.bodies.len()).map(|i| {
-            let now = self.bounds(i, &stage.now[i], 0.0)?;
-            Some(now.union(&self.bounds(i, &stage.start[i], 0.0)?))
-        });
-        let mut pairs = self.pairs_of(&boxes.collect::<Vec<_>>());
+        let mut pairs = self.pairs_within(stage, 0.0);
         let edges = join(&mut pairs, &self.unknown);
         (pairs, edges)
+    }
+
+    /// The pairs whose boxes at a stage, each padded by `slack` \[m\], meet.
+    pub(super) fn pairs_within(&self, stage: &Stage<'_, T>, slack: f64) -> Vec<Pair<T>> {
+        let boxes = (0..self.bodies.len()).map(|i| {
+            let now = self.bounds(i, &stage.now[i], slack)?;
+            Some(now.union(&self.bounds(i, &stage.start[i], slack)?))
+        });
+        self.pairs_of(&boxes.collect::<Vec<_>>())
     }
 }
