@@ -219,3 +219,42 @@ fn elastic_load_far_above_dissipation_is_rounding_and_no_contradiction() {
     let compared = |m: &Value| m["defect"]["stages"].as_u64() > m["rounded"].as_u64();
     assert!(measured().filter(|m| !m["defect"].is_null()).any(compared), "nothing is compared");
 }
+
+#[test]
+fn grids_and_meshes_have_the_table_of_the_page() {
+    let folder = scratch("certificate_data");
+    let contact = "mu = 0.4, c_t = 0.3, c_n = 0.5, epsilon = 0.002, v_f = 0.05";
+    // A gradient that is not unit and jumps, one that is smooth, and one of faces, edges and vertices.
+    for (kind, collider) in [
+        ("grid", "{ sdf = { padding = 0.02 } }"),
+        ("grid", "{ sdf = { padding = 0.02, interpolation = \"tricubic\" } }"),
+        ("mesh", "\"mesh\""),
+    ] {
+        let scene = format!(
+            "[solver]\ndt = 0.001\nsteps = 60\n\
+             [[actor]]\nname = \"drum\"\nstatic = true\ncollider = {collider}\n\
+             shape.icosphere = {{ radius = 0.2, subdivisions = 2 }}\n\
+             pose.position = [0.0, 0.0, -0.2]\ncontact = {{ {contact} }}\n\
+             [[actor]]\nname = \"die\"\nmass = 0.3\ncollider = \"none\"\n\
+             shape.box = {{ half_extents = [0.03, 0.03, 0.03] }}\n\
+             pose.position = [0.0, 0.0, 0.032]\nvelocity = [0.5, 0.1, -0.4]\n\
+             angular_velocity = [1.0, 2.0, 0.5]\ncontact = {{ k = 1e7, {contact} }}\n"
+        );
+        let certificate = verify(&[&write(&folder, "drum.toml", &scene), "--states", "8"]);
+        assert_eq!(certificate["agrees"], true, "{collider}");
+        assert_eq!(certificate["pairs"][0]["kind"], kind, "{}", certificate["pairs"]);
+        for row in rows(&certificate, "stage-start") {
+            assert!(worst(row) <= EXACT, "{collider}: {row}");
+        }
+        for schedule in ["current-geometry", "current"] {
+            for row in rows(&certificate, schedule) {
+                // Faces are planes: without fading the default row is a gradient there.
+                let flat = kind == "mesh" && schedule == "current-geometry";
+                let special = flat && row["fade"] == false && row["collider_normal"] == true;
+                let found = if special { "special-case" } else { "not-a-gradient" };
+                assert_eq!(row["finding"]["kind"], found, "{collider}: {row}");
+                assert_eq!(worst(row) >= BROKEN, !special, "{collider}: {row}");
+            }
+        }
+    }
+}
