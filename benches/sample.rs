@@ -206,7 +206,7 @@ fn ratios() {
     );
 }
 
-/// More samples than caches hold, once each: what `benches/ipctk.py` sets beside another toolkit.
+/// More samples than caches hold, once each: what `benches/beside_ipctk.py` sets beside another toolkit.
 fn at_volume() {
     let bench = Bench::with_samples(Collider::half_space(Vector3::z(), 0.0).unwrap(), VOLUME);
     let mut out = vec![(Vector3::zeros(), Matrix3::zeros()); VOLUME];
