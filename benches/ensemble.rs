@@ -1,6 +1,7 @@
-//! 1000 fits of the bundled cube tosses, each to other tosses drawn with replacement, as `[bootstrap]` of a fit does.
+//! One and two threads: 1000 fits of the bundled cube tosses, each to other tosses drawn with replacement, as `[bootstrap]` of a
+//! fit does; and residuals with exact Jacobians of 269 tosses, of which a fit is made.
 //!
-//! Bar: 2 threads ≥ 1.8 × one, median of interleaved runs. `cargo bench --bench ensemble`.
+//! Bar: 2 threads ≥ 1.8 × one, median of interleaved runs, on cores that do nothing else. `cargo bench --bench ensemble`.
 
 #![allow(clippy::print_stdout, reason = "a bench prints its figures")]
 #![allow(clippy::unwrap_used, reason = "a bench stops where its experiment is wrong")]
@@ -9,10 +10,12 @@
 mod common;
 
 use common::{cpu, interleaved};
+use divan::black_box;
 use osculate_fit::experiment::Experiment;
-use osculate_fit::identify::{BootstrapPlan, bootstrap};
+use osculate_fit::identify::{BootstrapPlan, bootstrap, curvature};
 use osculate_fit::problem::{Horizon, Problem};
 use osculate_fit::recording::Dataset;
+use osculate_fit::twin::{TwinFile, make};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -31,7 +34,37 @@ fn problem() -> Problem {
     plan.problem(Horizon::Short { frames: FRAMES }).unwrap()
 }
 
+/// As many tosses as the public recordings have for fitting, drawn like the bundled ones.
+fn many() -> Problem {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("experiments/cube_toss");
+    let experiment = Experiment::read(&folder.join("experiment.toml")).unwrap();
+    let twin = experiment.file.twin.clone().unwrap();
+    let (tosses, _) = make(&experiment.model, &TwinFile { tosses: 269, ..twin }).unwrap();
+    let half_side = Dataset::open(experiment.data_folder(None)).unwrap();
+    experiment.plan(tosses, half_side.metadata().cube.half_side_m).problem(Horizon::Full).unwrap()
+}
+
+fn jacobians() {
+    let problem = many();
+    let of_scene = |p: &osculate_fit::parameter::FreeParameter| {
+        p.to_coordinate(problem.scene_value(&p.path).unwrap())
+    };
+    let (truth, own): (Vec<f64>, _) =
+        (problem.parameters().iter().map(of_scene).collect(), problem.own_start());
+    let pools = [1, 2].map(|n| ThreadPoolBuilder::new().num_threads(n).build().unwrap());
+    let run = |pool: &ThreadPool| {
+        drop(black_box(pool.install(|| curvature(&problem, &truth, &own).unwrap())));
+    };
+    let times = interleaved(11, &mut [&mut || run(&pools[0]), &mut || run(&pools[1])]);
+    println!("residuals with Jacobians of {} tosses, 11 rounds", own.len());
+    println!("1 thread   {:.3} s", times[0]);
+    println!("2 threads  {:.3} s", times[1]);
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    println!("ratio      {:.2} (bar 1.8); load {}", times[0] / times[1], load.trim());
+}
+
 fn main() {
+    jacobians();
     let problem = problem();
     let free = problem.parameters();
     let of_scene = |p: &osculate_fit::parameter::FreeParameter| {
