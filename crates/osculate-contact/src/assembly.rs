@@ -12,13 +12,17 @@
 //! `K` is exact and in general not symmetric: it has `λ_n ∇²Φ`, the derivatives of load, normal and alignment,
 //! the collider's rotation and the curvature of the kinematics.
 
+mod chunks;
+mod forces;
 mod moments;
 mod near;
 mod start;
 
+pub use forces::Wrenches;
 pub use near::{NearForces, NearSample};
 pub use start::StartSlopes;
 
+use forces::Forces;
 use moments::Moments;
 
 use crate::kinematics::Pullback;
@@ -29,6 +33,7 @@ use crate::{DissipationSchedule, PairParams};
 use nalgebra::{Matrix3, Vector3};
 use osculate_geometry::collider::{Collider, DIMENSIONS};
 use osculate_math::{Scalar, mat3, norm::scale, real, so3::skew};
+use std::ops::Range;
 
 /// An ordered pair at one stage: everything a sample of it needs.
 #[derive(Clone, Copy, Debug)]
@@ -51,26 +56,6 @@ pub struct PairStage<'a, T = f64> {
     pub start: Pullback<T>,
     /// Duration of the stage \[s\].
     pub duration: f64,
-}
-
-/// Generalised contact force of a pair in collider axes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Wrenches<T = f64> {
-    /// Force on the colliding body \[N\]; the collider receives the opposite.
-    pub force: Vector3<T>,
-    /// Torque on the colliding body about its centre of mass \[N m\].
-    pub torque_a: Vector3<T>,
-    /// Torque of the same force about the collider's centre of mass \[N m\]; the collider receives the opposite.
-    pub torque_b: Vector3<T>,
-    /// `Σ ‖w T‖`: the scale that rounding and tolerances are measured against \[N\].
-    pub magnitude: f64,
-}
-
-impl<T: Scalar> Default for Wrenches<T> {
-    fn default() -> Self {
-        let o = Vector3::zeros();
-        Self { force: o, torque_a: o, torque_b: o, magnitude: 0.0 }
-    }
 }
 
 /// `∂r/∂q` of a pair in collider axes: 3×3 blocks, rows and columns in the order `c_A, θ_A, c_B, θ_B`.
@@ -183,18 +168,21 @@ impl<T: Scalar> PairStage<'_, T> {
     ///
     /// A sample within rounding of the threshold may be named too; its law decides.
     #[inline]
-    pub fn for_each_near(&self, mut f: impl FnMut(usize)) {
+    pub fn for_each_near(&self, f: impl FnMut(usize)) {
+        self.for_each_near_in(0..self.points.len(), f);
+    }
+
+    #[inline]
+    fn for_each_near_in(&self, range: Range<usize>, mut f: impl FnMut(usize)) {
         let (collider, threshold) = (self.collider.real(), self.params.threshold.re());
         let (now, start) = (self.now.real(), self.start.real());
         let now = Nearness::new(&collider, &now, threshold);
         let Some(start) = self.explicit().then(|| Nearness::new(&collider, &start, threshold))
         else {
-            return (0..self.points.len())
-                .filter(|&i| now.holds(&real(&self.points[i])))
-                .for_each(f);
+            return range.filter(|&i| now.holds(&real(&self.points[i]))).for_each(f);
         };
-        for (i, point) in self.points.iter().enumerate() {
-            let x = real(point);
+        for i in range {
+            let x = real(&self.points[i]);
             if now.holds(&x) || start.holds(&x) {
                 f(i);
             }
@@ -227,10 +215,12 @@ impl<T: Scalar> PairStage<'_, T> {
 
     /// Adds the forces of all samples.
     pub fn add_forces(&self, wrenches: &mut Wrenches<T>) {
-        self.for_each_near(|i| {
-            let total = self.law.total(self.params, self.collider, &self.sample(i));
-            let force = scale(&total, self.weights[i]);
-            self.add_force(i, &force, wrenches);
+        chunks::sum(self.points.len(), wrenches, &|range, sum| {
+            self.for_each_near_in(range, |i| {
+                let total = self.law.total(self.params, self.collider, &self.sample(i));
+                let force = scale(&total, self.weights[i]);
+                self.add_force(i, &force, sum);
+            });
         });
     }
 
@@ -262,15 +252,18 @@ impl<T: Scalar> PairStage<'_, T> {
         wrenches: &mut Wrenches<T>,
         blocks: &mut Blocks<T>,
     ) {
-        let mut moments = Moments::default();
-        self.for_each_near(|i| {
-            let sample = self.sample(i);
-            let slopes = self.law.slopes(self.params, self.collider, &sample);
-            let force = scale(&slopes.traction, self.weights[i]);
-            self.add_force(i, &force, wrenches);
-            self.add_moments(i, &sample, (&slopes, &force), &mut moments);
+        let mut forces = Forces { wrenches: *wrenches, moments: Moments::default() };
+        chunks::sum(self.points.len(), &mut forces, &|range, sum| {
+            self.for_each_near_in(range, |i| {
+                let sample = self.sample(i);
+                let slopes = self.law.slopes(self.params, self.collider, &sample);
+                let force = scale(&slopes.traction, self.weights[i]);
+                self.add_force(i, &force, &mut sum.wrenches);
+                self.add_moments(i, &sample, (&slopes, &force), &mut sum.moments);
+            });
         });
-        moments.add_blocks(&self.now.offset, moving, blocks);
+        *wrenches = forces.wrenches;
+        forces.moments.add_blocks(&self.now.offset, moving, blocks);
     }
 
     /// Adds the Jacobian of one sample.

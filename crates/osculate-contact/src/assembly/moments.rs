@@ -12,6 +12,7 @@
 use super::{Blocks, Moving};
 use nalgebra::{Matrix3, Vector3};
 use osculate_math::{Scalar, mat3, so3::skew};
+use std::ops::AddAssign;
 
 /// Sums over samples, collider axes.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +30,18 @@ impl<T: Scalar> Default for Moments<T> {
     fn default() -> Self {
         let o = Matrix3::zeros();
         Self { by_position: [o; 4], by_normal: [o; 2], force: Vector3::zeros(), turned: o }
+    }
+}
+
+impl<T: Scalar> AddAssign for Moments<T> {
+    fn add_assign(&mut self, other: Self) {
+        let add = |m: &mut [Matrix3<T>], x: &[Matrix3<T>]| {
+            m.iter_mut().zip(x).for_each(|(m, x)| *m += x);
+        };
+        add(&mut self.by_position, &other.by_position);
+        add(&mut self.by_normal, &other.by_normal);
+        self.force += other.force;
+        self.turned += other.turned;
     }
 }
 

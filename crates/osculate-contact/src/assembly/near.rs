@@ -1,7 +1,7 @@
 //! A pair that is looked at again and again while one stage is solved: only the samples that may touch, and forces, Jacobian and potential in
 //! one pass over them. What a sample takes from its stage start is computed once.
 
-use super::{Moments, Moving, PairStage, Wrenches};
+use super::{Moments, Moving, PairStage, Wrenches, chunks};
 use crate::alignment;
 use crate::kinematics::Pullback;
 use crate::linearised::{Linearised, Seen};
@@ -10,11 +10,12 @@ use nalgebra::{Matrix3, Vector3};
 use osculate_geometry::aabb::Aabb;
 use osculate_geometry::collider::{Collider, Field, SignedDistance};
 use osculate_math::{Scalar, mat3, real};
+use std::ops::AddAssign;
 
 /// A sample that may touch during a stage, with what stays as it is.
 #[derive(Clone, Copy, Debug)]
 pub struct NearSample {
-    index: u32,
+    pub(super) index: u32,
     /// `φ` beyond the threshold when it was found \[m\]: until it has moved that far it cannot touch.
     gap: f64,
     /// `p⁰` \[m\].
@@ -43,6 +44,14 @@ pub struct NearForces {
     /// `Σ w (W + Δt_i R)` \[J\] where the force is its gradient ([`DissipationSchedule::StageStart`](crate::DissipationSchedule::StageStart)),
     /// else zero.
     pub potential: f64,
+}
+
+impl AddAssign for NearForces {
+    fn add_assign(&mut self, other: Self) {
+        self.wrenches += other.wrenches;
+        self.moments += other.moments;
+        self.potential += other.potential;
+    }
 }
 
 impl NearForces {
@@ -83,15 +92,17 @@ impl PairStage<'_> {
             let inside = bounds.is_none_or(|b| b.contains_point(p));
             if inside { self.collider.phi(p) - threshold } else { f64::INFINITY }
         };
-        samples.clear();
-        for (i, point) in self.points.iter().enumerate() {
-            let start = self.start.position(point);
-            let gap_now = gap(&self.now.position(point), &bounds[0]);
-            if gap_now < margin || (self.explicit() && gap(&start, &bounds[1]) < 0.0) {
-                let before = self.explicit().then(|| self.before(i));
-                samples.push(NearSample { index: i as u32, gap: gap_now, start, before });
+        chunks::find(self.points.len(), samples, &|range, found| {
+            for i in range {
+                let point = &self.points[i];
+                let start = self.start.position(point);
+                let gap_now = gap(&self.now.position(point), &bounds[0]);
+                if gap_now < margin || (self.explicit() && gap(&start, &bounds[1]) < 0.0) {
+                    let before = self.explicit().then(|| self.before(i));
+                    found.push(NearSample { index: i as u32, gap: gap_now, start, before });
+                }
             }
-        }
+        });
     }
 
     /// A sample at stage start.
@@ -113,10 +124,12 @@ impl PairStage<'_> {
 
     /// Adds the forces of some samples.
     pub fn add_forces_of(&self, samples: &[NearSample], wrenches: &mut Wrenches) {
-        for i in samples.iter().map(|near| near.index as usize) {
-            let total = self.law.total(self.params, self.collider, &self.sample(i));
-            self.add_force(i, &(total * self.weights[i]), wrenches);
-        }
+        chunks::sum(samples.len(), wrenches, &|range, sum| {
+            for i in samples[range].iter().map(|near| near.index as usize) {
+                let total = self.law.total(self.params, self.collider, &self.sample(i));
+                self.add_force(i, &(total * self.weights[i]), sum);
+            }
+        });
     }
 
     /// [`PairStage::potential`] of some samples \[J\].
@@ -141,21 +154,23 @@ impl PairStage<'_> {
     #[inline(always)]
     fn near_forces_on(
         &self,
-        collider: &impl SignedDistance<f64>,
+        collider: &(impl SignedDistance<f64> + Sync),
         samples: &[NearSample],
         changed: f64,
         sum: &mut NearForces,
     ) {
-        for near in samples {
-            let apart = near.gap > changed;
-            match &near.before {
-                Some(before) if before.touched || !apart => {
-                    self.add_near(collider, near, before, sum);
+        chunks::sum(samples.len(), sum, &|range, sum| {
+            for near in &samples[range] {
+                let apart = near.gap > changed;
+                match &near.before {
+                    Some(before) if before.touched || !apart => {
+                        self.add_near(collider, near, before, sum);
+                    }
+                    None if !apart => self.add_present(collider, near.index as usize, sum),
+                    _ => {}
                 }
-                None if !apart => self.add_present(collider, near.index as usize, sum),
-                _ => {}
             }
-        }
+        });
     }
 
     /// Adds a sample whose dissipation is decided at stage start.
