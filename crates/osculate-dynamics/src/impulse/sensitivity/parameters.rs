@@ -114,7 +114,10 @@ impl ImpulseParameters {
             body.impulse.rolling_friction = self.rolling_friction[i];
         }
         let settings = self.settings(simulator.settings());
-        let with = ImpulseSimulator::new(scene, settings, simulator.durations().to_vec())?;
+        let mut with = ImpulseSimulator::new(scene, settings, simulator.durations().to_vec())?;
+        if let Some(flag) = simulator.interrupt() {
+            with.interrupt_by(flag.clone());
+        }
         with.run_into(&self.scene, trajectory)
     }
 }
