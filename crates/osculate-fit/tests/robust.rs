@@ -183,6 +183,9 @@ fn priors_of_groups_count_once_for_each_group_and_once_for_what_all_share() {
     let term = |x: f64, at: f64, sigma: f64| ((x / at).ln() / sigma).powi(2);
     let expected = term(0.2, 0.25, 0.1) + term(0.3, 0.25, 0.1) + term(2e6, 3e6, 0.2);
     assert!((more / expected - 1.0).abs() < 1e-9, "{more} {expected}");
+    // Each of the three is one residual, however many tosses it stands in.
+    let degrees = |p: &Problem| curvature(p, &shared, &own).unwrap().degrees_of_freedom;
+    assert_eq!(degrees(&with), degrees(&without) + 3);
 }
 
 const BESIDE: [(&str, &str, &str); 5] = [

@@ -20,7 +20,7 @@ pub use profile::{Profile, ProfilePlan, profile, settle};
 pub use verdict::Verdict;
 
 use crate::design::Posterior;
-use crate::least_squares::{BlockProblem, information};
+use crate::least_squares::information;
 use crate::parameter::Scale;
 use crate::problem::{Problem, ProblemError};
 use nalgebra::{DMatrix, SymmetricEigen};
@@ -75,9 +75,7 @@ pub fn curvature(
     let info = information(problem, shared, own)?;
     let n = shared.len();
     let used = n + own.iter().map(Vec::len).sum::<usize>();
-    // A prior stands in every block, and is one residual.
-    let priors = problem.parameters().iter().filter(|p| p.prior.is_some()).count();
-    let repeated = priors * (problem.blocks().max(1) - 1);
+    let repeated = problem.repeated_prior_rows();
     let degrees_of_freedom = info.residuals.saturating_sub(used + repeated).max(1);
     let residual_variance = info.cost / degrees_of_freedom as f64;
     // What the data do not determine has an infinite error, and leaves the errors of the others alone.

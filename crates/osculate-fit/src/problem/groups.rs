@@ -174,6 +174,10 @@ impl Tosses for Groups {
         self.parts.iter_mut().for_each(|p| p.tosses.interrupt_by(flag));
     }
 
+    fn prior_rows(&self) -> usize {
+        self.parts.iter().map(|p| p.tosses.prior_rows()).sum()
+    }
+
     fn own_sigmas(&self) -> Vec<(String, f64)> {
         self.parts[0].tosses.own_sigmas()
     }

@@ -243,6 +243,12 @@ impl Problem {
         self
     }
 
+    /// A prior of a shared parameter stands in every toss that has it, and is one residual: rows beyond that.
+    pub(crate) fn repeated_prior_rows(&self) -> usize {
+        let priors = self.parameters.iter().filter(|p| p.prior.is_some()).count();
+        self.tosses.prior_rows() - priors
+    }
+
     /// Paths of the own parameters of a toss, each with the standard deviation of its prior.
     pub fn own_sigmas(&self) -> Vec<(String, f64)> {
         self.tosses.own_sigmas()

@@ -27,6 +27,8 @@ pub(super) trait Tosses: Send + Sync {
     fn own_start(&self) -> Vec<Vec<f64>>;
     fn add_own(&mut self, nuisances: &[Nuisance]) -> Result<(), ProblemError>;
     fn interrupt_by(&mut self, flag: &Arc<AtomicBool>);
+    /// Rows of priors of shared parameters, over all tosses.
+    fn prior_rows(&self) -> usize;
     fn own_sigmas(&self) -> Vec<(String, f64)>;
     fn residuals(
         &self,
@@ -305,6 +307,10 @@ impl<S: ContactModel> Tosses for Typed<S> {
     fn interrupt_by(&mut self, flag: &Arc<AtomicBool>) {
         let all = self.tosses.iter_mut().flat_map(|t| t.simulators.iter_mut().chain(&mut t.whole));
         all.for_each(|simulator| simulator.interrupt_by(Arc::clone(flag)));
+    }
+
+    fn prior_rows(&self) -> usize {
+        self.tosses.len() * self.parameters.iter().filter(|p| p.prior.is_some()).count()
     }
 
     fn own_sigmas(&self) -> Vec<(String, f64)> {
