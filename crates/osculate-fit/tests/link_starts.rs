@@ -308,7 +308,7 @@ fn start_of_a_body_on_a_ball_joint_is_found_and_has_exact_derivatives() {
     let rows = exact.evaluate(0, &[0.5_f64.ln()], &[0.0; 6], false).unwrap().residuals.len();
     assert_eq!(rows, 11 * 6 + 6);
     let off = off_differences(&exact, &[0.6_f64.ln()], &[0.02, -0.03, 0.01, 0.2, -0.1, 0.3], 1e-6);
-    assert!(off < 1e-6, "{off:e}");
+    assert!(off < 2e-5, "{off:e}");
     let turned = |t: &Toss| {
         let mut t = t.clone();
         let turn = Vector3::new(0.02, -0.03, 0.01);

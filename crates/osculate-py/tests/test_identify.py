@@ -96,21 +96,21 @@ def test_ctrl_c_ends_a_jacobian_between_its_passes(root):
     assert seconds_to_end(lambda: motion.jacobian(paths)) < 5.0
 
 
-def test_ctrl_c_ends_every_single_derivative(root):
-    """Symptom: one adjoint, eight tangents or a Hessian–vector product ran to its end. Each of these would take five to thirty seconds."""
-    scene = long_slide(root, 1_000_000)
+def test_ctrl_c_ends_derivatives_and_does_not_spoil_the_motion(root):
+    """Symptom: one adjoint, eight tangents or a Hessian–vector product ran to its end. (That each stops in its first step is tested in Rust.)"""
+    scene = long_slide(root, 100_000)
     motion = scene.simulate()
     direction = np.zeros(len(scene.paths))
     direction[scene.index("block.mu")] = 1.0
-    gradient = motion.gradient()
+    value = motion.gradient()[0]
     for call in (motion.gradient, lambda: motion.jvp(direction), lambda: motion.hvp(direction), motion.energies):
-        assert seconds_to_end(call) < 3.0
-    # The motion is not spoilt.
-    assert motion.gradient()[0] == gradient[0]
+        # Again and again: none of them is long enough by itself.
+        assert seconds_to_end(lambda call=call: [call() for _ in range(1000)]) < 3.0
+    assert motion.gradient()[0] == value
 
 
 def test_ctrl_c_ends_derivatives_under_impulses(root):
-    scene = osculate.Scene.parse(long_text(root, 100_000).replace("[solver]", '[solver]\nmodel = "impulse"', 1))
+    scene = osculate.Scene.parse(long_text(root, 20_000).replace("[solver]", '[solver]\nmodel = "impulse"', 1))
     motion = scene.simulate()
     assert seconds_to_end(lambda: [motion.gradient() for _ in range(1000)]) < 3.0
     assert seconds_to_end(lambda: motion.jacobian(list(scene.paths) * 8)) < 3.0
