@@ -46,13 +46,19 @@ fn replace(path: &Path, content: &[u8]) -> Result<(), CliError> {
 
 /// Writes files into a folder, and where that fails all of them into one of the system's temporary folder.
 ///
+/// * `interrupted`: what is written is not finished: results of an earlier run that are stay beside it.
+///
 /// # Errors
 /// Why the first failed, with the folder that has them; none where that fails too.
 pub fn write_or_rescue(
     folder: &Path,
     files: &[(&str, &[u8])],
+    interrupted: bool,
 ) -> Result<(), (CliError, Option<PathBuf>)> {
     let all = |folder: &Path| {
+        if interrupted {
+            keep_finished(folder, files)?;
+        }
         files.iter().try_for_each(|(name, content)| write(&folder.join(name), content))
     };
     all(folder).map_err(|error| {
@@ -60,6 +66,23 @@ pub fn write_or_rescue(
         let saved = create_folder(&rescue).and_then(|()| all(&rescue)).is_ok();
         (error, saved.then_some(rescue))
     })
+}
+
+/// Sets finished results aside, where `report.json` is of some: `NAME.EXT` becomes `NAME.finished.EXT`.
+fn keep_finished(folder: &Path, files: &[(&str, &[u8])]) -> Result<(), CliError> {
+    let finished = |text: Vec<u8>| {
+        let report: Option<serde_json::Value> = serde_json::from_slice(&text).ok();
+        report.is_some_and(|r| r["interrupted"] == false)
+    };
+    if !fs::read(folder.join("report.json")).is_ok_and(finished) {
+        return Ok(());
+    }
+    for from in files.iter().map(|(name, _)| folder.join(name)).filter(|path| path.exists()) {
+        let end = from.extension().unwrap_or_default().to_string_lossy();
+        let to = from.with_extension(format!("finished.{end}"));
+        fs::rename(&from, &to).map_err(|e| CliError::io("rename", &from, e))?;
+    }
+    Ok(())
 }
 
 /// Refuses a folder in which something stands where a file is to be written.
@@ -101,6 +124,36 @@ pub fn list(path: &Path) -> Result<Vec<std::path::PathBuf>, CliError> {
 mod tests {
     use super::*;
 
+    /// A fit that was interrupted replaced the report of one that had come to its end.
+    #[test]
+    fn what_is_interrupted_stands_beside_what_was_finished() {
+        let folder = std::env::temp_dir().join(format!("osculate-kept-{}", std::process::id()));
+        create_folder(&folder).unwrap();
+        let put = |report: &[u8], interrupted| {
+            let files = [("report.json", report), ("summary.txt", report)];
+            write_or_rescue(&folder, &files, interrupted).map_err(|(e, _)| e).unwrap();
+        };
+        let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
+        let [first, part, second] = [
+            r#"{"interrupted": false, "of": 1}"#,
+            r#"{"interrupted": true}"#,
+            r#"{"interrupted": false, "of": 2}"#,
+        ];
+        put(first.as_bytes(), false);
+        put(part.as_bytes(), true);
+        for end in ["json", "txt"] {
+            let name = if end == "json" { "report" } else { "summary" };
+            assert_eq!(read(&format!("{name}.{end}")).as_deref(), Some(part));
+            assert_eq!(read(&format!("{name}.finished.{end}")).as_deref(), Some(first));
+        }
+        // Another that is interrupted takes the place of the unfinished one alone; a finished one that of the present files.
+        put(part.as_bytes(), true);
+        assert_eq!(read("report.finished.json").as_deref(), Some(first));
+        put(second.as_bytes(), false);
+        assert_eq!(read("report.json").as_deref(), Some(second));
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
     /// A link was replaced by the file, its target stayed as it was; `/dev/full` became a file.
     #[cfg(unix)]
     #[test]
@@ -126,7 +179,7 @@ mod tests {
         create_folder(&folder.join("report.json")).unwrap();
         assert!(check_free(&folder, &["summary.txt", "report.json"]).is_err());
         let files = [("report.json", &b"{}"[..]), ("summary.txt", &b"one"[..])];
-        let (error, rescue) = write_or_rescue(&folder, &files).unwrap_err();
+        let (error, rescue) = write_or_rescue(&folder, &files, false).unwrap_err();
         assert!(error.to_string().contains("report.json"), "{error}");
         let rescue = rescue.unwrap();
         for (name, content) in files {

@@ -65,7 +65,7 @@ pub fn run(args: &Args, console: &Console) -> Result<Report, CliError> {
             ("summary.txt", summary.as_bytes()),
             ("candidates.csv", table.as_bytes()),
         ];
-        if let Err((source, rescue)) = files::write_or_rescue(out, &written) {
+        if let Err((source, rescue)) = files::write_or_rescue(out, &written, report.interrupted) {
             let Some(folder) = rescue else { return Err(source) };
             let json = json!({ "out": folder, "report": json });
             let found = Report { text, json, agrees: true };

@@ -44,6 +44,7 @@ Examples:
   osculate fit experiments/cube_toss/experiment.toml --compare
 
 Ctrl-C ends the fit and reports the best point so far, with exit code 130; a second one ends the program.
+A finished report that stood in --out is report.finished.json then.
 Where the folder has a split.json, the part named in the experiment (train) is fitted.";
 
 /// Runs it.
@@ -78,7 +79,7 @@ pub fn run(args: &Args, console: &Console) -> Result<Report, CliError> {
     })?;
     let document = format!("{json:#}\n");
     let written = [("report.json", document.as_bytes()), ("summary.txt", summary.as_bytes())];
-    if let Err((source, rescue)) = files::write_or_rescue(&out, &written) {
+    if let Err((source, rescue)) = files::write_or_rescue(&out, &written, report.interrupted) {
         let Some(folder) = rescue else { return Err(source) };
         let found =
             Report { text: summary, json: json!({ "out": folder, "report": json }), agrees: true };

@@ -47,6 +47,7 @@ Examples:
   osculate optimize experiments/push/optimize.toml --resume results/push/checkpoint.json
 
 Ctrl-C ends the search and reports the best point so far, with exit code 130; a second one ends the program.
+A finished report that stood in --out is report.finished.json then.
 Exit code 0 means that the best start reaches the goal (every `within` of the file), 1 that it does not.";
 
 /// How often a checkpoint is written.
@@ -158,7 +159,7 @@ fn write<M: ContactModel>(
         ("trajectory.csv", trajectory.as_bytes()),
         ("controls.csv", controls.as_bytes()),
     ];
-    if let Err((source, rescue)) = files::write_or_rescue(out, &written) {
+    if let Err((source, rescue)) = files::write_or_rescue(out, &written, report.interrupted) {
         let Some(folder) = rescue else { return Err(source) };
         let json = json!({ "out": folder, "report": json });
         let found = Report { text: summary, json, agrees: true };
