@@ -217,7 +217,7 @@ fn displacement_of_an_anchor_pulls_back_by_beta_a_step() {
     // Teleported, it forgets.
     let mut state = stepper.states()[0];
     state.center.x += 1e-4;
-    stepper.reset(0, state);
+    stepper.reset(0, state).unwrap();
     let record = stepper.step(&[], H).unwrap();
     assert!(record.anchors.iter().all(|a| a.displacement.norm() < 1e-15));
 }

@@ -9,9 +9,11 @@ use osculate_dynamics::articulated::{
     JointKind, JointPosition, Link, LinkInertia, LoopClosure,
 };
 use osculate_dynamics::impulse::{
-    Gyroscopic, ImpulseSettings, ImpulseStepError, ImpulseStepper, JoinError, StepRecord,
+    Gyroscopic, ImpulseSettings, ImpulseSimulator, ImpulseStepError, ImpulseStepper, JoinError,
+    ResetError, StepRecord,
 };
 use osculate_dynamics::{Body, OnFailure, Parameters, Scene};
+use osculate_geometry::filter::{Direction, Nested};
 use osculate_math::se3::Pose;
 
 const H: f64 = 1e-3;
@@ -184,6 +186,62 @@ fn links_of_one_tree_touch_each_other_unless_a_joint_connects_them() {
     let c = stepper.states()[2].center.x;
     assert!((c - 0.1).abs() < 1e-4, "c stops at {c}");
     assert!(normals(&record) / H > 1.0, "a holds c back");
+}
+
+/// Symptom: links that a joint connects passed through each other though the filter of the scene enabled them, as the compliant model
+/// does. Cause: joining them kept them apart for good.
+#[test]
+fn adjacent_links_touch_where_the_filter_of_the_scene_enables_them() {
+    let bars = ["a", "b"].map(|n| block(n, 1.0, [0.05, 0.05, 0.2], 0.3));
+    let mut slides = Joint::new(slide(Vector3::x())).placed(at(0.3, 0.0, 0.0));
+    let drive = JointDrive { stiffness: 200.0, damping: 20.0, target: -0.6, ..Default::default() };
+    slides.laws.drive = Some(drive);
+    let fixed = Joint::new(JointKind::Fixed);
+    let joined = |body, parent, joint, rates| {
+        let position = None;
+        osculate_dynamics::LinkJoint { body, parent, joint, position, rates }
+    };
+    let joints = vec![joined(0, None, fixed, vec![]), joined(1, Some(0), slides, vec![0.0])];
+    let articulation = osculate_dynamics::Articulation::new(&bars, joints, Vec::new()).unwrap();
+    let scene = scene(bars.to_vec()).with_articulation(articulation).unwrap();
+    let ends = |scene: Scene| {
+        let simulator = ImpulseSimulator::new(scene, settings(), vec![H; 2000]).unwrap();
+        simulator.run(&simulator.parameters()).unwrap().last()[1].center.x
+    };
+    let mut enabled = scene.clone();
+    enabled.filter.enable_actors((0, 1), true, Direction::Both, Nested::No).unwrap();
+    let (apart, together) = (ends(scene), ends(enabled));
+    assert!((apart + 0.3).abs() < 1e-3, "passes through: {apart}");
+    assert!((together - 0.1).abs() < 1e-4, "stops at the side of its neighbour: {together}");
+}
+
+/// A tree that is put elsewhere leaves the memory of its anchors behind; a link alone cannot be put elsewhere.
+#[test]
+fn a_tree_that_is_put_elsewhere_forgets() {
+    let brick = block("brick", 1.0, [0.1; 3], 0.5);
+    let scene = scene(vec![brick.clone(), ground(0.5)]);
+    let mut stepper = stepper(&scene, settings());
+    let link = link(&brick, None, Joint::new(JointKind::Free));
+    let model = ArticulatedModel::new(vec![link], Vec::new()).unwrap();
+    let pose =
+        |x: f64| Configuration::of(&model, vec![JointPosition::Pose(at(x, 0.0, 0.1))]).unwrap();
+    stepper.join(model.clone(), vec![0], pose(0.0), zeros(&model)).unwrap();
+    // Over the limit for a moment, so slowly that the anchors do not let go.
+    let shove = push(Vector3::x() * (1.0001 * 0.5 * GRAVITY), -Vector3::z() * 0.1);
+    stepper.step(&[shove], H).unwrap();
+    let drag = |r: &StepRecord| r.anchors.iter().map(|a| a.displacement.norm()).fold(0.0, f64::max);
+    assert!(drag(&stepper.step(&[], H).unwrap()) > 1e-10);
+    let state = stepper.states()[0];
+    let refused = stepper.reset(0, state).unwrap_err();
+    assert!(matches!(refused, ResetError::Link { tree: 0, .. }), "{refused}");
+    assert!(matches!(stepper.reset(5, state), Err(ResetError::Unknown { index: 5, .. })));
+    assert!(matches!(stepper.reset_tree(1, &pose(0.3), &[]), Err(ResetError::Unknown { .. })));
+    assert!(matches!(stepper.reset_tree(0, &pose(0.3), &[]), Err(ResetError::Model(_))));
+    stepper.reset_tree(0, &pose(0.3), &zeros(&model)).unwrap();
+    assert!((stepper.states()[0].center.x - 0.3).abs() < 1e-15);
+    let record = stepper.step(&[], H).unwrap();
+    assert!(!record.anchors.is_empty() && drag(&record) < 1e-15, "{:?}", record.anchors);
+    assert!((stepper.states()[0].center.x - 0.3).abs() < 1e-9);
 }
 
 /// A four-bar linkage carries a load through its loop closure; it hangs still where it is in balance.

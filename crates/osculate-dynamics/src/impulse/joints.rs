@@ -4,7 +4,8 @@ use super::stepper::ImpulseStepper;
 use super::tree::{JoinError, JointedBodies};
 use crate::{ArticulationParameters, Parameters, Scene};
 
-/// Joins the links of a scene with the numbers given. Mass properties are those of the bodies.
+/// Joins the links of a scene with the numbers given. Mass properties are those of the bodies; which links touch is what the filter says, in
+/// which neighbours are apart until it enables them.
 ///
 /// # Errors
 /// Where positions or velocities do not fit the joints.
@@ -22,7 +23,8 @@ pub(crate) fn join(
         (own.mass, own.center, own.inertia) = (p.mass, p.center, p.inertia);
     }
     let initial = given.initial.clone();
-    stepper.join(model, articulation.bodies().to_vec(), initial.configuration, initial.rates)
+    let bodies = articulation.bodies().to_vec();
+    stepper.join_filtered(model, bodies, initial.configuration, initial.rates)
 }
 
 /// Sets efforts and targets of a step.

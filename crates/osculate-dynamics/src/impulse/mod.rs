@@ -53,5 +53,5 @@ pub use settings::{
 };
 pub use simulate::{ImpulseRunError, ImpulseSimulator, ImpulseTrajectory};
 pub use solve::ImpulseStats;
-pub use stepper::ImpulseStepper;
+pub use stepper::{ImpulseStepper, ResetError};
 pub use tree::{JoinError, JointedBodies};

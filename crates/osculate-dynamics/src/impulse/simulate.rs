@@ -3,7 +3,7 @@
 use super::body::RigidState;
 use super::record::StepRecord;
 use super::settings::ImpulseSettings;
-use super::stepper::ImpulseStepper;
+use super::stepper::{ImpulseStepper, ResetError};
 use super::tree::JoinError;
 use super::{ImpulseStepError, joints};
 use crate::{JointState, Kinematics, Parameters, Scene, SceneError};
@@ -33,6 +33,9 @@ pub enum ImpulseRunError {
     /// A step failed.
     #[error(transparent)]
     Step(#[from] ImpulseStepError),
+    /// A body cannot be put elsewhere.
+    #[error(transparent)]
+    Reset(#[from] ResetError),
 }
 
 /// States after every step, and what each step did.

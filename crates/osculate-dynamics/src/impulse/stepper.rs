@@ -7,6 +7,9 @@
 //! ```
 
 mod motion;
+mod reset;
+
+pub use reset::ResetError;
 
 use super::body::RigidState;
 use super::build::{Builder, Touch};
@@ -85,16 +88,6 @@ impl ImpulseStepper {
         &self.settings
     }
 
-    /// Puts a body elsewhere and forgets what its contacts carried.
-    ///
-    /// # Panics
-    /// Where there is no such body.
-    pub fn reset(&mut self, body: usize, state: RigidState) {
-        self.states[body] = state;
-        self.warm.forget(body);
-        self.patches.forget(body);
-    }
-
     /// Makes bodies of the scene links of a tree, at positions and velocities of its joints.
     ///
     /// The mass properties of the model count, not those of the bodies. Links that a joint connects do not touch.
@@ -104,6 +97,25 @@ impl ImpulseStepper {
     /// # Errors
     /// Where a body does not exist, is static or a link already, or positions or velocities do not fit the model.
     pub fn join(
+        &mut self,
+        model: ArticulatedModel,
+        bodies: Vec<usize>,
+        q: Configuration,
+        v: Vec<f64>,
+    ) -> Result<(), JoinError> {
+        let links: Vec<_> = model.links().iter().map(|l| l.parent).collect();
+        let at = bodies.clone();
+        self.join_filtered(model, bodies, q, v)?;
+        for (k, parent) in links.into_iter().enumerate() {
+            if let Some(parent) = parent {
+                self.system.connect(at[k], at[parent]);
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`ImpulseStepper::join`], where the filter of the scene says which links touch.
+    pub(crate) fn join_filtered(
         &mut self,
         model: ArticulatedModel,
         bodies: Vec<usize>,
@@ -124,9 +136,6 @@ impl ImpulseStepper {
         let which = self.trees.list.len();
         for (k, (&body, link)) in tree.bodies().iter().zip(tree.model().links()).enumerate() {
             self.system.make_link(body, [which, k], link.inertia.center);
-            if let Some(parent) = link.parent.map(|p| tree.bodies()[p]) {
-                self.system.connect(body, parent);
-            }
         }
         tree.write_states(&mut self.states);
         self.trees.list.push(tree);

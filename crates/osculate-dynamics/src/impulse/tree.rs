@@ -182,6 +182,20 @@ impl JointedBodies {
         self.at
     }
 
+    /// Goes on from other positions and velocities, without impulses of the last step.
+    ///
+    /// # Errors
+    /// Where they do not fit the joints.
+    pub(crate) fn reset(&mut self, q: &Configuration, v: &[f64]) -> Result<(), ModelError> {
+        let q = Configuration::of(&self.model, q.joints().to_vec())?;
+        let (found, expected) = (v.len(), self.model.dofs());
+        if found != expected {
+            return Err(ModelError::Count { what: "velocities", found, expected });
+        }
+        (self.q, self.v, self.memory) = (q, v.to_vec(), (Vec::new(), 0.0));
+        Ok(())
+    }
+
     pub(crate) fn write_states(&self, states: &mut [RigidState]) {
         for (body, state) in self.bodies.iter().zip(self.states(&self.q, &self.v)) {
             states[*body] = state;

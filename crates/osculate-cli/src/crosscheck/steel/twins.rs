@@ -68,7 +68,9 @@ fn turned(set: &Set, settings: ImpulseSettings) -> Result<Vec<Vec<RigidState>>, 
                 let w = after.angular_velocity * (0.5 * set.dt);
                 let q = q + Quaternion::from_parts(0.0, w) * q;
                 let rotation = UnitQuaternion::from_quaternion(q).to_rotation_matrix();
-                stepper.reset(i, RigidState { rotation: rotation.into_inner(), ..after });
+                let turned = RigidState { rotation: rotation.into_inner(), ..after };
+                let refused = |e| CliError::Impulse(Box::new(ImpulseRunError::from(e)));
+                stepper.reset(i, turned).map_err(refused)?;
             }
         }
         path.push(stepper.states().to_vec());
