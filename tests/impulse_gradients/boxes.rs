@@ -4,6 +4,7 @@ use crate::case::{Case, HYPERSTATIC, OVERLAP, cube, force, tight};
 use crate::common::impulse::{GRAVITY, ball, block, ground, scene};
 use nalgebra::Vector3;
 use osculate_contact::PairOverride;
+use osculate_contact::impulse::FrictionCombine;
 use osculate_contact::impulse::normal::{Rigid, SpringDamper};
 use osculate_dynamics::impulse::sensitivity::{ImpulseLayout, Linearisation};
 use osculate_dynamics::impulse::{FrictionMode, ImpulseSettings, NormalLaw};
@@ -290,6 +291,45 @@ fn pair_override_takes_the_place_of_the_combined_coefficient() {
     let at = |path: &str| gradient[layout.index(path).unwrap()];
     assert!(at("pair.ground.cube.mu").abs() > 1e-3);
     assert_eq!(at("cube.mu"), 0.0);
+}
+
+/// Of two modes the later acts; of two priorities the higher, alone.
+#[test]
+fn surfaces_say_how_their_friction_combines() {
+    use FrictionCombine::{Average, Max, Min, Multiply};
+    let (mu, h, steps) = ([0.4, 0.3], 0.01, 10);
+    for (modes, priorities, expected) in [
+        ([None, None], [0, 0], 0.12_f64.sqrt()),
+        ([Some(Average), None], [0, 0], 0.12_f64.sqrt()),
+        ([Some(Average), Some(Average)], [0, 0], 0.35),
+        ([Some(Average), Some(Multiply)], [0, 0], 0.12),
+        ([Some(Max), Some(Min)], [1, 1], 0.4),
+        ([Some(Min), Some(Max)], [0, 1], 0.3),
+        ([None, Some(Min)], [2, 1], 0.4),
+    ] {
+        let mut bodies = [block("cube", 1.3, [0.1, 0.08, 0.01], mu[0]), ground(mu[1])];
+        bodies[0].velocity.x = 1.0;
+        for (k, body) in bodies.iter_mut().enumerate() {
+            (body.impulse.combine, body.impulse.friction_priority) = (modes[k], priorities[k]);
+        }
+        let scene = scene(bodies.to_vec());
+        let case = Case::new("combined", scene, tight(0.0), (h, steps), Wrench::zero());
+        let speed = 1.0 - expected * GRAVITY * h * steps as f64;
+        let found = case.run().last()[0].velocity.x;
+        assert!((found - speed).abs() < 1e-9, "{modes:?} {priorities:?}: {found} m/s, {speed}");
+        let gradient = case.adjoint_is_tangent();
+        let layout = ImpulseLayout::new(&case.simulator, &case.parameters);
+        let at = |path: &str| gradient[layout.index(path).unwrap()];
+        if priorities[0] != priorities[1] {
+            let [acts, silent] = if priorities[0] > priorities[1] {
+                ["cube.mu", "ground.mu"]
+            } else {
+                ["ground.mu", "cube.mu"]
+            };
+            assert!(at(acts).abs() > 1e-3);
+            assert_eq!(at(silent), 0.0);
+        }
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ use crate::layout::{Counts, Layout};
 use crate::{Articulation, FreeShape, SceneError};
 use nalgebra::{Matrix3, Vector3};
 use osculate_contact::impulse::Condim;
+use osculate_contact::impulse::combine::{FrictionCombine, SurfaceFriction, combine};
 use osculate_contact::{ContactParams, PairOverride};
 use osculate_geometry::GeometryError;
 use osculate_geometry::collider::Collider;
@@ -11,6 +12,7 @@ use osculate_geometry::filter::ContactFilter;
 use osculate_geometry::manifold::ContactShape;
 use osculate_geometry::mass::MassProperties;
 use osculate_geometry::quadrature::SurfaceSamples;
+use osculate_math::Scalar;
 use osculate_math::se3::Pose;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -46,6 +48,10 @@ pub struct ImpulseSurface {
     pub spin_friction: f64,
     /// Coefficient of rolling with six rows \[m\], ≥ 0; the larger of two bodies acts.
     pub rolling_friction: f64,
+    /// How its sliding friction combines with that of another surface, of two modes the later one; `None` is that of the scene.
+    pub combine: Option<FrictionCombine>,
+    /// Whose sliding friction acts alone, where the two differ.
+    pub friction_priority: i32,
 }
 
 impl Default for ImpulseSurface {
@@ -57,11 +63,25 @@ impl Default for ImpulseSurface {
             condim: Condim::Sliding,
             spin_friction: 0.0,
             rolling_friction: 0.0,
+            combine: None,
+            friction_priority: 0,
         }
     }
 }
 
 impl ImpulseSurface {
+    /// Sliding friction of two surfaces of coefficients `mu` \[–\].
+    ///
+    /// * `scene`: how those combine that do not say.
+    pub(crate) fn sliding<T: Scalar>(of: [&Self; 2], mu: [T; 2], scene: FrictionCombine) -> T {
+        let surface = |k: usize| {
+            let combine = of[k].combine.unwrap_or(scene);
+            let priority = of[k].friction_priority;
+            SurfaceFriction { combine, priority, ..SurfaceFriction::new(mu[k]) }
+        };
+        combine(&surface(0), &surface(1), T::one()).dynamic
+    }
+
     /// Checks every range.
     ///
     /// # Errors

@@ -177,7 +177,9 @@ impl System {
     pub(crate) fn friction(&self, [a, b]: [usize; 2], settings: &ImpulseSettings) -> f64 {
         let (x, y) = (self.items[a].friction, self.items[b].friction);
         let replaced = self.replaced.iter().find(|(pair, _)| *pair == [a, b]);
-        let combined = replaced.map_or_else(|| settings.combine.combine(x, y), |r| r.1);
+        let surfaces = [&self.items[a].surface, &self.items[b].surface];
+        let own = || ImpulseSurface::sliding(surfaces, [x, y], settings.combine);
+        let combined = replaced.map_or_else(own, |r| r.1);
         settings.friction_scale * combined
     }
 

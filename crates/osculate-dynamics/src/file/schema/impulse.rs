@@ -1,7 +1,7 @@
 //! `[solver.impulse]` and `[actor.impulse]`: the impulse model.
 
 use super::names::{
-    ArticulatedResponseName, CombineName, FootprintName, FrictionModeName, FrictionPointName,
+    self, ArticulatedResponseName, CombineName, FootprintName, FrictionModeName, FrictionPointName,
     GyroscopicName, SolveModeName, TorsionName,
 };
 use crate::ImpulseSurface;
@@ -191,6 +191,11 @@ pub struct ActorImpulse {
     pub spin_friction: f64,
     /// Coefficient of rolling with `condim` 6 \[m\], ≥ 0.
     pub rolling_friction: f64,
+    /// How `contact.mu` combines with that of another actor; `None` is what the solver says.
+    #[serde(with = "names::combine", skip_serializing_if = "Option::is_none")]
+    pub combine: Option<FrictionCombine>,
+    /// Whose `contact.mu` acts alone, where the two differ.
+    pub friction_priority: i32,
 }
 
 impl Default for ActorImpulse {
@@ -202,6 +207,8 @@ impl Default for ActorImpulse {
             condim: 3,
             spin_friction: 0.0,
             rolling_friction: 0.0,
+            combine: None,
+            friction_priority: 0,
         }
     }
 }
@@ -217,6 +224,8 @@ impl TryFrom<&ActorImpulse> for ImpulseSurface {
             condim: Condim::try_from(a.condim)?,
             spin_friction: a.spin_friction,
             rolling_friction: a.rolling_friction,
+            combine: a.combine,
+            friction_priority: a.friction_priority,
         })
     }
 }

@@ -179,5 +179,6 @@ macro_rules! optional {
     };
 }
 
+optional!(combine, FrictionCombine, CombineName);
 optional!(schedule, DissipationSchedule, ScheduleName);
 optional!(rule, TriangleRule, RuleName);

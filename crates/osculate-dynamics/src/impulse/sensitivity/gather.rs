@@ -4,6 +4,7 @@ use super::ImpulseLayout;
 use super::adjoint::Sweep;
 use super::parameters::{ImpulsePlace, replaced};
 use super::tree::TreeSweep;
+use crate::ImpulseSurface;
 use crate::layout::{INERTIA, Place as ScenePlace};
 use osculate_math::Jet;
 
@@ -19,7 +20,9 @@ impl Sweep<'_> {
             let mu = |i: usize, k: usize| {
                 Jet::<2>::variable(parameters.scene.bodies[bodies[i]].contact.friction, k)
             };
-            let combined = source.settings.combine.combine(mu(0, 0), mu(1, 1));
+            let surfaces = bodies.map(|i| &scene.bodies[i].impulse);
+            let mode = source.settings.combine;
+            let combined = ImpulseSurface::sliding(surfaces, [mu(0, 0), mu(1, 1)], mode);
             let factor = parameters.friction_scale;
             match replaced(scene, *bodies) {
                 Some(o) => {

@@ -7,7 +7,7 @@ use super::ellipsoid;
 use crate::impulse::settings::{ImpulseSettings, NormalLaw};
 use crate::impulse::simulate::{ImpulseRunError, ImpulseSimulator, ImpulseTrajectory};
 use crate::layout::Place;
-use crate::{Layout, Parameters, Scene};
+use crate::{ImpulseSurface, Layout, Parameters, Scene};
 use osculate_contact::impulse::normal::{NormalRow, Rigid, SpringDamper};
 use osculate_contact::impulse::torsion::effective_radius;
 use osculate_math::Scalar;
@@ -145,7 +145,9 @@ impl<T: Scalar> ImpulseParameters<T> {
     ) -> T {
         let replaced = replaced(scene, [a, b]).and_then(|o| self.scene.overrides[o].friction);
         let of = |i: usize| self.scene.bodies[i].contact.friction;
-        self.friction_scale * replaced.unwrap_or_else(|| settings.combine.combine(of(a), of(b)))
+        let surfaces = [a, b].map(|i| &scene.bodies[i].impulse);
+        let own = || ImpulseSurface::sliding(surfaces, [of(a), of(b)], settings.combine);
+        self.friction_scale * replaced.unwrap_or_else(own)
     }
 
     /// Which of two bodies has the larger of its numbers, the first at a tie.

@@ -46,6 +46,7 @@ fn unknown_words_and_fields_are_refused() {
         ("[solver.impulse]\narticulated_contact_response = \"slow\"", "propagation"),
         ("[solver.impulse]\nsweep = 3", "sweep"),
         ("[solver.impulse]\ncombine = \"mean\"", "mean"),
+        ("[solver.impulse]\nfriction_priority = 1", "friction_priority"),
         ("[solver.impulse]\ntorsion = \"quadratic\"", "quadratic"),
         ("model = \"hard\"", "hard"),
     ] {
@@ -104,7 +105,7 @@ gyroscopic = "off"
 footprint = "corners"
 torsion = "limit-surface"
 "#;
-    let surface = "k = 1e9\n[actor.impulse]\nrestitution = 0.4\ncondim = 6\nspin_friction = 1e-3\ntorsional_patch_radius = 0.02\n";
+    let surface = "k = 1e9\n[actor.impulse]\nrestitution = 0.4\ncondim = 6\nspin_friction = 1e-3\ntorsional_patch_radius = 0.02\ncombine = \"multiply\"\nfriction_priority = 2\n";
     let text = BASE.replace("steps = 4\n", table).replace("k = 1e9\n", surface);
     let scene = built(&text);
     let simulator = scene.impulse.unwrap();
@@ -119,6 +120,9 @@ torsion = "limit-surface"
     assert!(matches!(s.normal, NormalLaw::SpringDamper(_)));
     let surface = simulator.scene().bodies[1].impulse;
     assert_eq!((surface.condim, surface.restitution), (Condim::Rolling, 0.4));
+    let combine = (surface.combine, surface.friction_priority);
+    assert_eq!(combine, (Some(FrictionCombine::Multiply), 2));
+    assert_eq!(simulator.scene().bodies[0].impulse.combine, None);
     assert!(!s.help_stalled);
     assert_eq!((s.torsion, surface.torsional_patch_radius), (Torsion::LimitSurface, 0.02));
 }
