@@ -9,7 +9,9 @@ use osculate_dynamics::impulse::{
     FrictionMode, ImpulseSettings, ImpulseSimulator, ImpulseStepError, ImpulseStepper,
     ImpulseTrajectory,
 };
-use osculate_dynamics::{OnFailure, Wrench};
+use osculate_dynamics::{Body, OnFailure, Scene, Wrench};
+use osculate_geometry::collider::Collider;
+use osculate_geometry::mass::MassProperties;
 
 /// Steps of 1/240 s.
 const H: f64 = 1.0 / 240.0;
@@ -92,6 +94,74 @@ fn radial_scaling_slides_where_coulombs_law_holds_and_more_sweeps_do_not_help() 
         let way = t.last()[0].center.x;
         assert!((way / 0.2415 - 1.0).abs() < 5e-3, "{sweeps} sweeps: {way} m");
         assert!(t.unconverged() == 480, "the residual says that this is not Coulomb's law");
+    }
+}
+
+/// A counter-example says so where a contact is near its friction limit, and only there.
+#[test]
+fn bisections_warn_of_contacts_near_their_limit_and_exact_modes_do_not() {
+    // Pushed at its only contact, which then carries this part of what friction can hold.
+    let warned = |mode, load: f64| {
+        let settings = ImpulseSettings { friction_mode: mode, ..point() };
+        let held = scene(vec![ball("ball", 1.0, 0.1, 0.5), ground(0.5)]);
+        let force = Vector3::x() * (load * 0.5 * GRAVITY);
+        let wrench = [push(force, -Vector3::z() * 0.1)];
+        let t = run(&held, cold(settings, 64), (H, 2), &wrench);
+        t.records[1].contacts[0].warning
+    };
+    for (mode, name) in [
+        (FrictionMode::Bisection, "`bisection` at 95 % of the friction limit"),
+        (FrictionMode::BisectionDesaxce, "`bisection_desaxce` at 95 % of the friction limit"),
+    ] {
+        let text = warned(mode, 0.95).unwrap().to_string();
+        assert!(text.starts_with(name), "{text}");
+        assert_eq!(warned(mode, 0.85), None);
+    }
+    assert_eq!(warned(FrictionMode::FixedNormal, 0.95), None);
+    assert_eq!(warned(FrictionMode::CoulombNewton, 0.95), None);
+}
+
+/// A rod that slides on its tip, leaning at the angle of least critical friction 4/3: beyond it a tip that hardly lifts off
+/// may as well be jammed, in two ways.
+#[test]
+fn exact_cones_count_the_solutions_of_a_rod_in_the_painleve_regime() {
+    let (sin, cos) = (2.0 / 5f64.sqrt(), 1.0 / 5f64.sqrt());
+    let count = |friction: f64, mode, normal: f64| {
+        let mut rod = ball("rod", 1.0, 1e-6, friction);
+        let inertia = nalgebra::Matrix3::identity() / 3.0;
+        let mass = MassProperties::new(1.0, Vector3::zeros(), inertia).unwrap();
+        rod.kind = Body::dynamic("rod", mass).kind;
+        let tip = Vector3::new(cos, 0.0, -sin);
+        rod.collider = Some(Collider::sphere(tip, 1e-6).unwrap());
+        rod.pose.position.z = sin + 1e-6;
+        // Tip first, so that friction turns the tip into the ground.
+        rod.velocity = Vector3::new(1.0, 0.0, normal);
+        let scene = Scene::new(Vector3::zeros(), vec![rod, ground(friction)]).unwrap();
+        let settings = ImpulseSettings { friction_mode: mode, ..point() };
+        let t = run(&scene, settings, (H, 1), &[]);
+        t.records[0].contacts[0].solutions
+    };
+    assert_eq!(count(1.3, FrictionMode::CoulombNewton, 0.01), Some(1));
+    assert_eq!(count(2.0, FrictionMode::CoulombNewton, 0.01), Some(3));
+    assert_eq!(count(2.0, FrictionMode::CoulombNewton, -0.01), Some(1));
+    assert_eq!(count(2.0, FrictionMode::FixedNormal, 0.01), None);
+}
+
+/// Overlap is removed from positions, and no velocity of it is left for the next step.
+#[test]
+fn velocity_sweeps_take_the_speed_of_overlap_correction_away() {
+    let overlap = 1e-3;
+    let mut cube = block("cube", 1.0, [0.1; 3], 0.5);
+    cube.pose.position.z -= overlap;
+    let scene = scene(vec![cube, ground(0.5)]);
+    for (velocity_sweeps, left) in [(0, 1.0), (50, 0.0)] {
+        let settings = ImpulseSettings { velocity_sweeps, ..ImpulseSettings::default() };
+        let t = run(&scene, settings, (H, 1), &[]);
+        let last = t.last()[0];
+        let removed = last.center.z - (0.1 - overlap);
+        assert!((removed - 0.2 * overlap).abs() < 1e-9, "{velocity_sweeps}: {removed} m");
+        let speed = 0.2 * overlap / H * left;
+        assert!((last.velocity.z - speed).abs() < 1e-7, "{velocity_sweeps}: {}", last.velocity.z);
     }
 }
 

@@ -28,7 +28,8 @@ use std::sync::Arc;
 ///                   contacts.csv: step n ends at row n of trajectory.csv
 ///
 /// A scene of the impulse model (solver.model = "impulse") has contact points and impulses (N s) in contacts.csv, sweeps
-/// in solver.csv, no contact energy and no forces.csv.
+/// in solver.csv, no contact energy and no forces.csv; where friction acts at anchors, anchors.csv has their positions, displacements (m)
+/// and impulses. With friction_mode = "coulomb-newton" contacts.csv counts the solutions of Coulomb's law.
 ///
 /// Where a step fails or Ctrl-C is pressed (exit code 130), what was computed before is written, warnings go to standard error, and the error names the step
 /// and the body.
@@ -88,7 +89,10 @@ pub fn run(args: &Args) -> Result<Report, CliError> {
     ] {
         files::write(&args.out.join(name), content.as_bytes())?;
     }
-    if let Some(content) = tables::joints(&run) {
+    let joints = |step| run.trajectory.path.joints(step);
+    if let Some(content) =
+        tables::joints(run.scene.simulator.scene(), &run.times[..=run.steps], joints)
+    {
         files::write(&args.out.join("joints.csv"), content.as_bytes())?;
     }
     if let Err(source) = outcome {

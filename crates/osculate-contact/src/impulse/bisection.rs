@@ -131,9 +131,14 @@ impl Bisection {
             0.5 * (low + high)
         };
         let (x, load_over_limit, _) = probe(cone, load);
-        let near = load_over_limit >= NEAR_LIMIT;
-        let warning = near.then_some(BisectionWarning { law: self, load_over_limit });
+        let warning = self.warning(load_over_limit);
         Ok(BisectionSolution { impulse: Vector3::new(load, x.x, x.y), warning })
+    }
+
+    /// The warning of a contact that uses this part of its friction \[–\]: from [`NEAR_LIMIT`] on.
+    pub fn warning(self, load_over_limit: f64) -> Option<BisectionWarning> {
+        let near = load_over_limit >= NEAR_LIMIT;
+        near.then_some(BisectionWarning { law: self, load_over_limit })
     }
 }
 

@@ -17,6 +17,7 @@
 mod balance;
 mod body;
 mod build;
+mod doubt;
 mod error;
 mod islands;
 mod joints;

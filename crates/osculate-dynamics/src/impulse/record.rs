@@ -3,7 +3,7 @@
 use super::patch::stretch_parts;
 use super::solve::ImpulseStats;
 use nalgebra::Vector3;
-use osculate_contact::impulse::Regime;
+use osculate_contact::impulse::{BisectionWarning, Regime};
 use osculate_geometry::manifold::{Contact, ContactPoint};
 
 /// A contact and its impulse on the first body; the second gets the opposite.
@@ -27,6 +27,11 @@ pub struct ContactImpulse {
     pub group: usize,
     /// Impulse of spin and rolling friction at the contact \[N m s\], world.
     pub angular: Vector3<f64>,
+    /// How many impulses of it satisfy Coulomb's law while the rest of the world acts as it does: more than one where
+    /// `μ‖w‖ ≥ W_N`. Counted where [`FrictionMode::CoulombNewton`](super::FrictionMode) solves normal and friction together.
+    pub solutions: Option<usize>,
+    /// Why a counter-example is not to be trusted here.
+    pub warning: Option<BisectionWarning>,
 }
 
 impl ContactImpulse {

@@ -2,9 +2,9 @@
 
 use super::body::Gyroscopic;
 use crate::{OnFailure, SceneError};
-use osculate_contact::impulse::FrictionCombine;
 use osculate_contact::impulse::normal::{NormalRow, Rigid, SpringDamper};
 use osculate_contact::impulse::patch::IsotropicFootprint;
+use osculate_contact::impulse::{Bisection, FrictionCombine};
 use osculate_math::Scalar;
 
 /// How the three impulses of a contact are found.
@@ -19,6 +19,17 @@ pub enum FrictionMode {
     Bisection,
     /// The same with a dilatant normal target: a counter-example.
     BisectionDesaxce,
+}
+
+impl FrictionMode {
+    /// The law of a counter-example.
+    pub fn bisection(self) -> Option<Bisection> {
+        match self {
+            Self::FixedNormal | Self::CoulombNewton => None,
+            Self::Bisection => Some(Bisection::Plain),
+            Self::BisectionDesaxce => Some(Bisection::DeSaxce),
+        }
+    }
 }
 
 /// How spin about the normal shares the friction of a region with sliding, where a surface has a torsional radius.

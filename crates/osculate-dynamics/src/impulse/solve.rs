@@ -20,7 +20,6 @@ use super::settings::{FrictionMode, ImpulseSettings};
 use super::spin::Angular;
 use super::stall::{Manner, Pace, State, Watch};
 use nalgebra::{Matrix3, Vector2, Vector3};
-use osculate_contact::impulse::bisection::Bisection;
 use osculate_contact::impulse::{ImpulseError, Regime, cone::Cone, disk};
 
 /// What a solve took.
@@ -82,8 +81,7 @@ pub(crate) fn solve(
     }
     let mut solver = Solver { settings, phase: Phase::Position, manner: Manner::WHOLE };
     // The counter-examples converge to what is not Coulomb's law: their residual stays.
-    let exact =
-        matches!(settings.friction_mode, FrictionMode::FixedNormal | FrictionMode::CoulombNewton);
+    let exact = settings.friction_mode.bisection().is_none();
     let watched = settings.help_stalled && exact;
     let mut watch = Watch::new(tolerance, settings.sweeps);
     while stats.sweeps < settings.sweeps {
@@ -210,7 +208,7 @@ impl Solver<'_> {
     }
 
     /// Whether the impulses of a group are found together: of one contact without angular rows.
-    fn is_coupled(&self, group: &Group) -> bool {
+    pub(super) fn is_coupled(&self, group: &Group) -> bool {
         let plain = matches!(group.angular, Angular::None) && group.pairs.len() == 1;
         let together = match self.settings.friction_mode {
             FrictionMode::FixedNormal => self.manner.together && group.normals.len() == 1,
@@ -294,15 +292,10 @@ impl Solver<'_> {
         if solved {
             return Ok(0.0);
         }
-        let block = self.block(normal, pair);
-        let slip = slip(pair, v);
-        let soft = normal.compliance * normal.impulse;
-        let now = Vector3::new(normal.row.velocity(v) + self.bias(normal) + soft, slip.x, slip.y);
-        let cone = Cone { block, velocity: now - block * old, friction: pair.share };
-        let new = match self.settings.friction_mode {
-            FrictionMode::FixedNormal | FrictionMode::CoulombNewton => cone.solve()?.impulse,
-            FrictionMode::Bisection => Bisection::Plain.solve(&cone, &old)?.impulse,
-            FrictionMode::BisectionDesaxce => Bisection::DeSaxce.solve(&cone, &old)?.impulse,
+        let cone = self.cone(normal, pair, v);
+        let new = match self.settings.friction_mode.bisection() {
+            None => cone.solve()?.impulse,
+            Some(law) => law.solve(&cone, &old)?.impulse,
         };
         // The cone is convex: between two impulses in it there are others.
         let part = self.manner.part;
@@ -312,7 +305,17 @@ impl Solver<'_> {
         normal.row.apply(step.x, v);
         pair.rows[0].apply(step.y, v);
         pair.rows[1].apply(step.z, v);
-        Ok((block * step).norm())
+        Ok((cone.block * step).norm())
+    }
+
+    /// A contact and its friction, with all other impulses as they are.
+    pub(super) fn cone(&self, normal: &NormalRow, pair: &FrictionPair, v: &Velocities) -> Cone {
+        let block = self.block(normal, pair);
+        let old = Vector3::new(normal.impulse, pair.impulse.x, pair.impulse.y);
+        let slip = slip(pair, v);
+        let soft = normal.compliance * normal.impulse;
+        let now = Vector3::new(normal.row.velocity(v) + self.bias(normal) + soft, slip.x, slip.y);
+        Cone { block, velocity: now - block * old, friction: pair.share }
     }
 
     fn block(&self, normal: &NormalRow, pair: &FrictionPair) -> Matrix3<f64> {

@@ -13,6 +13,7 @@ pub use reset::ResetError;
 
 use super::body::RigidState;
 use super::build::{Builder, Touch};
+use super::doubt::doubts;
 use super::memory::WarmStart;
 use super::near::Near;
 use super::patch::{Anchor, Patches};
@@ -326,6 +327,7 @@ impl ImpulseStepper {
             let radius = |p| group.angular.sliding_radius(p, self.rows.load(group));
             let regime = pair.map(|p| regime(p, radius(p), v));
             let angular = group.angular.world();
+            let (solutions, warning) = doubts((&self.rows, v), group, &self.settings);
             self.rows.normals[group.normals.clone()].iter().map(move |normal| {
                 let touch = &self.touches[normal.contact];
                 ContactImpulse {
@@ -338,6 +340,8 @@ impl ImpulseStepper {
                     rebounds: normal.rebounds,
                     group: index,
                     angular: if group.point { angular } else { Vector3::zeros() },
+                    solutions,
+                    warning,
                 }
             })
         });

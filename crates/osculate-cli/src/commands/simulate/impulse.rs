@@ -4,7 +4,8 @@ use super::{Args, tables};
 use crate::{CliError, Report, console, files, interrupt, table};
 use osculate_dynamics::file::BuiltScene;
 use osculate_dynamics::impulse::{
-    ImpulseRunError, ImpulseSimulator, ImpulseTrajectory, Inertia, StepRecord,
+    ContactImpulse, ImpulseRunError, ImpulseSimulator, ImpulseStepError, ImpulseTrajectory,
+    Inertia, StepRecord,
 };
 use osculate_dynamics::{Kinematics, Scene, step_times};
 use serde_json::json;
@@ -46,8 +47,21 @@ pub(super) fn run(
     ] {
         files::write(&args.out.join(name), content.as_bytes())?;
     }
+    for (name, content) in [("joints.csv", run.joints()), ("anchors.csv", run.anchors())] {
+        if let Some(content) = content {
+            files::write(&args.out.join(name), content.as_bytes())?;
+        }
+    }
     if let Err(source) = outcome {
-        built.warnings.iter().for_each(|w| console::print_warning(&w.to_string()));
+        run.warnings().iter().for_each(|w| console::print_warning(w));
+        let unsolved =
+            matches!(source, ImpulseRunError::Step(ImpulseStepError::NotConverged { .. }));
+        if let Some(law) = simulator.settings().friction_mode.bisection().filter(|_| unsolved) {
+            console::print_warning(&format!(
+                "`{}` scales the stick impulse radially: near the friction limit more sweeps do not bring it to Coulomb's law",
+                law.name()
+            ));
+        }
         let (steps, folder) = (run.steps(), args.out.clone());
         return Err(CliError::StoppedImpulse { steps, folder, source: Box::new(source) });
     }
@@ -82,7 +96,7 @@ impl Run<'_> {
                 let _ = write!(text, ",{vector}_{axis}");
             }
         }
-        text.push_str(",normal_impulse\n");
+        text.push_str(",normal_impulse,solutions\n");
         for (k, record) in self.trajectory.records.iter().enumerate() {
             self.rows_of_step(k, record, &mut text);
         }
@@ -101,8 +115,40 @@ impl Run<'_> {
                 row.extend(tables::numbers(v.iter()));
             }
             row.extend(tables::numbers([&c.normal]));
+            row.push(c.solutions.map_or_else(String::new, |n| n.to_string()));
             tables::push(text, row);
         }
+    }
+
+    fn joints(&self) -> Option<String> {
+        let times = &self.times[..=self.steps()];
+        tables::joints(self.scene(), times, |step| self.trajectory.joints(step))
+    }
+
+    /// Anchors of patch friction; `None` where there is none.
+    fn anchors(&self) -> Option<String> {
+        let mut text = String::from("step,t,first,second,state");
+        for vector in ["position", "normal", "displacement", "impulse"] {
+            for axis in ["x", "y", "z"] {
+                let _ = write!(text, ",{vector}_{axis}");
+            }
+        }
+        text.push_str(",load,radius\n");
+        let header = text.len();
+        for (k, record) in self.trajectory.records.iter().enumerate() {
+            for a in &record.anchors {
+                let state = if a.released { "released" } else { "held" };
+                let mut row = vec![(k + 1).to_string(), format!("{:?}", self.times[k + 1])];
+                row.extend(a.bodies.map(|i| self.scene().bodies[i].name.clone()));
+                row.push(state.into());
+                for v in [a.position, a.normal, a.displacement, a.impulse] {
+                    row.extend(tables::numbers(v.iter()));
+                }
+                row.extend(tables::numbers([&a.load, &a.radius]));
+                tables::push(&mut text, row);
+            }
+        }
+        (text.len() > header).then_some(text)
     }
 
     /// Kinetic and gravitational energy (J).
@@ -141,6 +187,28 @@ impl Run<'_> {
         text
     }
 
+    /// What is doubtful in the contacts, and warnings of the scene.
+    fn warnings(&self) -> Vec<String> {
+        let doubted = |which: &dyn Fn(&ContactImpulse) -> bool| {
+            let steps = self.trajectory.records.iter().enumerate();
+            let found = steps.filter_map(|(k, r)| Some((k, r.contacts.iter().find(|c| which(c))?)));
+            let found: Vec<_> = found.collect();
+            let count = found.len();
+            let (step, contact) = *found.first()?;
+            let [a, b] = contact.bodies.map(|i| &self.scene().bodies[i].name);
+            let place = format!("first step {}, '{a}' on '{b}'", step + 1);
+            Some((contact, format!("in {count} of {} steps, {place}", self.steps())))
+        };
+        let near = doubted(&|c| c.warning.is_some());
+        let near = near.and_then(|(c, place)| Some(format!("{}: {place}", c.warning?)));
+        let many = doubted(&|c| c.solutions > Some(1)).map(|(c, place)| {
+            let count = c.solutions.unwrap_or_default();
+            format!("a contact has {count} solutions of Coulomb's law and got one: {place}; see contacts.csv")
+        });
+        let scene = self.built.warnings.iter().map(ToString::to_string);
+        near.into_iter().chain(many).chain(scene).collect()
+    }
+
     fn report(&self, args: &Args) -> Report {
         let records = &self.trajectory.records;
         let sweeps: usize = records.iter().map(|r| r.stats.sweeps).sum();
@@ -167,13 +235,13 @@ impl Run<'_> {
                 "warning   {unconverged} of {all} steps did not converge: see solver.csv"
             );
         }
-        for warning in &self.built.warnings {
+        let warnings = self.warnings();
+        for warning in &warnings {
             let _ = writeln!(text, "warning   {warning}");
         }
-        let warnings = self.built.warnings.iter().map(ToString::to_string);
         let json = json!({
             "model": "impulse",
-            "warnings": warnings.collect::<Vec<_>>(),
+            "warnings": warnings,
             "out": args.out,
             "steps": steps,
             "time_s": self.times[steps],

@@ -4,7 +4,7 @@ use super::{Run, total};
 use nalgebra::Vector3;
 use osculate_contact::Status;
 use osculate_dynamics::articulated::JointPosition;
-use osculate_dynamics::{Kinematics, Scene};
+use osculate_dynamics::{JointState, Kinematics, Scene};
 use osculate_math::so3;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -73,9 +73,13 @@ pub(in crate::commands) fn trajectory(
     text
 }
 
-/// Positions and velocities of the joints; `None` where there are none.
-pub(super) fn joints(run: &Run<'_>) -> Option<String> {
-    let model = run.scene.simulator.scene().articulation.as_ref()?.model();
+/// Positions and velocities of the joints at `times` \[s\]; `None` where there are none.
+pub(super) fn joints<'s>(
+    scene: &Scene,
+    times: &[f64],
+    state: impl Fn(usize) -> Option<&'s JointState>,
+) -> Option<String> {
+    let model = scene.articulation.as_ref()?.model();
     let mut text = String::from("step,t");
     for column in ["q", "qdot"] {
         for link in model.links() {
@@ -87,9 +91,9 @@ pub(super) fn joints(run: &Run<'_>) -> Option<String> {
         }
     }
     text.push('\n');
-    for step in 0..=run.steps {
-        let state = run.trajectory.path.joints(step)?;
-        let mut row = vec![step.to_string(), format!("{:?}", run.times[step])];
+    for (step, time) in times.iter().enumerate() {
+        let state = state(step)?;
+        let mut row = vec![step.to_string(), format!("{time:?}")];
         for position in state.configuration.joints() {
             row.extend(numbers(&coordinates(position)));
         }
