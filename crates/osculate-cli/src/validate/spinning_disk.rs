@@ -46,7 +46,18 @@ struct Disk {
     ratios: Vec<f64>,
     falloff_of_ratios: f64,
     late_speed: f64,
+    end: End,
     tolerance: Tolerances,
+}
+
+/// The motion goes on from the late speed, in finer steps.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct End {
+    falloff_speed: f64,
+    dt: f64,
+    duration: f64,
+    speed: f64,
 }
 
 #[derive(Deserialize)]
@@ -56,6 +67,7 @@ struct Tolerances {
     torque: f64,
     motion: f64,
     late_ratio: f64,
+    fixed_point: f64,
 }
 
 pub(super) fn run(config: &Config<'_>) -> Result<Findings, CliError> {
@@ -240,6 +252,7 @@ fn motion(disk: &Disk, findings: &mut Findings) -> Result<(), CliError> {
             allowed.late_ratio,
         ),
     ]);
+    findings.checks.push(approach(disk, [then, then / ratio])?);
     let line = |name: &str, pick: fn(&[f64; 5]) -> f64| {
         let kept: Vec<_> = closed.iter().step_by(closed.len().div_ceil(300).max(1)).collect();
         Series::line(
@@ -270,6 +283,22 @@ fn motion(disk: &Disk, findings: &mut Findings) -> Result<(), CliError> {
     };
     findings.figures.push(("spinning_disk_motion".into(), figure));
     Ok(())
+}
+
+/// The ratio of the two speeds near the end, from speeds `v`, `R ω` \[m/s\].
+fn approach(disk: &Disk, [v, spin]: [f64; 2]) -> Result<Check, CliError> {
+    let end = &disk.end;
+    let scene = disk.scene(end.falloff_speed, v, spin)?;
+    let law_of = settings(disk.method, DissipationSchedule::default(), FrictionRamp::C1);
+    let roll = Roll::new(scene, law_of, end.dt, end.duration)?;
+    let state = roll.first(0, 1, |b| b.velocity.x < end.speed).map(|k| roll.state(k, 1));
+    let ratio = state.map_or(f64::NAN, |b| b.velocity.x / (b.angular_velocity().z * disk.radius));
+    Ok(Check::relative(
+        format!("going on from there, ε at v = {} m/s", end.speed),
+        "",
+        [ratio, FIXED_POINT],
+        disk.tolerance.fixed_point,
+    ))
 }
 
 #[cfg(test)]
