@@ -37,6 +37,7 @@ mod mjcf;
 mod model;
 mod notes;
 mod scene;
+mod sizes;
 mod solid;
 mod urdf;
 mod xml;
@@ -76,7 +77,7 @@ pub fn parse_urdf(
     file: &Path,
     options: &RobotOptions,
 ) -> Result<Description, ImportError> {
-    urdf::parse(text, file, options)
+    Ok(doubted(urdf::parse(text, file, options)?))
 }
 
 /// Reads an MJCF file. Meshes are looked for in its folder and in those of `options`.
@@ -96,7 +97,14 @@ pub fn parse_mjcf(
     file: &Path,
     options: &RobotOptions,
 ) -> Result<Description, ImportError> {
-    mjcf::parse(text, file, options)
+    Ok(doubted(mjcf::parse(text, file, options)?))
+}
+
+/// With notes on sizes that are doubtful.
+fn doubted(mut robot: Description) -> Description {
+    robot.notes.extend(sizes::doubts(&robot));
+    robot.notes.sort_by_key(|n| n.line);
+    robot
 }
 
 fn beside(path: &Path, options: &RobotOptions) -> RobotOptions {

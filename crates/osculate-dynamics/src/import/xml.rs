@@ -164,6 +164,11 @@ impl<'x> Element<'x> {
         self.node.tag_name().name()
     }
 
+    /// Whether it is a macro of xacro, by its namespace.
+    pub(super) fn is_macro(self) -> bool {
+        self.node.tag_name().namespace().is_some_and(|n| n.contains("xacro"))
+    }
+
     /// Line where it starts.
     pub(super) fn line(self) -> usize {
         self.xml.line(self.node.range().start)

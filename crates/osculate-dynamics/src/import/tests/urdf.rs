@@ -167,6 +167,20 @@ fn mesh_of_suspicious_size_is_noted() {
 }
 
 #[test]
+fn lengths_of_links_that_look_like_millimetres_are_noted() {
+    let ball = |radius: &str| {
+        let geometry =
+            format!("\n<collision><geometry><sphere radius=\"{radius}\"/></geometry></collision>");
+        joint("continuous", "\n<origin xyz=\"0 0 AWAY\"/>")
+            .replace("</link>", &format!("{geometry}</link>"))
+    };
+    let robot = urdf(&ball("40").replace("AWAY", "300"));
+    notes(&robot, &["line 2", "geometry of link 'b'", "doubtful", "80 m large", "millimetres"]);
+    notes(&robot, &["line 1", "doubtful", "300 m from its parent", "millimetres"]);
+    assert!(urdf(&ball("4").replace("AWAY", "0.3")).notes.is_empty());
+}
+
+#[test]
 fn what_is_not_supported_is_named_with_line_and_reason() {
     let text = joint(
         "continuous",

@@ -26,6 +26,15 @@ fn other_documents_are_refused_with_what_they_are() {
     refused(try_urdf("<robot>\n<link name='a'"), 2, "", "cut");
 }
 
+/// Symptom: a file of xacro that was not expanded gave the part of its robot that stands outside of macros.
+#[test]
+fn macros_that_were_not_expanded_are_refused() {
+    let text = r#"<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="a"/>
+        <xacro:include filename="leg.xacro"/></robot>"#;
+    refused(try_urdf(text), 2, "include", "<xacro:include> is not supported");
+    refused(try_urdf(text), 2, "include", "expand the macros first");
+}
+
 #[test]
 fn names_must_be_there_once() {
     refused(try_urdf("<robot><link/></robot>"), 1, "link", "attribute name is missing");

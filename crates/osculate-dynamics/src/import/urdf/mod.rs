@@ -29,6 +29,7 @@ pub(super) fn parse(
 ) -> Result<Description, ImportError> {
     let xml = Xml::parse(text, file)?;
     let root = xml.root("robot")?;
+    refuse_macros(root)?;
     let name = root.text("name").unwrap_or_default().to_owned();
     // Of the schema, not of the robot.
     root.attribute("version");
@@ -59,6 +60,20 @@ pub(super) fn parse(
     };
     description.check()?;
     Ok(description)
+}
+
+/// A file of xacro that was not expanded: what its macros stand for is not in it.
+fn refuse_macros(root: Element<'_>) -> Result<(), ImportError> {
+    let mut waiting = vec![root];
+    while let Some(element) = waiting.pop() {
+        if element.is_macro() {
+            let what = format!("<xacro:{}>", element.tag());
+            let reason = "what it stands for would be missing; expand the macros first";
+            return Err(element.error(Problem::Refused { what, reason }));
+        }
+        waiting.extend(element.children());
+    }
+    Ok(())
 }
 
 fn unique<'x>(
