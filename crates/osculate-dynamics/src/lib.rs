@@ -20,6 +20,7 @@ mod halving;
 mod history;
 pub mod import;
 pub mod impulse;
+mod impulse_surface;
 pub mod integrator;
 mod islands;
 mod layout;
@@ -38,6 +39,7 @@ mod system;
 pub use contacts::{ContactRecord, Energies};
 pub use error::{SceneError, StepError};
 pub use halving::Halved;
+pub use impulse_surface::ImpulseSurface;
 pub use integrator::Method;
 pub use layout::{Layout, ParameterInfo};
 pub use newton::{NewtonSettings, OnFailure, StageStats};
@@ -46,7 +48,7 @@ pub use reduction::{
     Articulation, ArticulationError, ArticulationParameters, JointState, LinkJoint,
 };
 pub use rotation::RotationUpdate;
-pub use scene::{Body, BodyKind, ImpulseSurface, Override, Scene};
+pub use scene::{Body, BodyKind, Override, Scene};
 pub use shape::{FreeShape, Geometry, ShapeMode, ShapeParameters};
 pub use simulate::{InitialRate, Path, RunError, Settings, Simulator, Trajectory, step_times};
 pub use state::{BodyState, Kinematics};
