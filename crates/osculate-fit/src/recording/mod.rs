@@ -19,6 +19,7 @@ mod files;
 mod flight;
 pub mod metrics;
 pub mod rollout;
+mod times;
 
 pub use csv::Recording;
 pub use dataset::{Cube, Dataset, Metadata, Part, Split, Toss, TossRecord};
