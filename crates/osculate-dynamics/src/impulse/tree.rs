@@ -241,6 +241,15 @@ impl Trees {
         each.collect()
     }
 
+    /// The same without what acts on the trees.
+    ///
+    /// # Errors
+    /// As [`Trees::responses`].
+    pub(crate) fn unforced(&self, h: f64) -> Result<Vec<TreeResponse<'_>>, ModelError> {
+        let each = self.list.iter();
+        each.map(|tree| TreeResponse::unforced(&tree.model, &tree.q, &tree.v, h)).collect()
+    }
+
     /// Appends the velocities of the trees at the start and without rows.
     pub(crate) fn extend(
         &self,

@@ -43,34 +43,57 @@ impl<'a> TreeResponse<'a> {
     /// Where a list has the wrong length, or the mass matrix is not positive definite.
     pub fn new(point: TreePoint<'a>, tau: &[f64], duration: f64) -> Result<Self, ModelError> {
         let TreePoint { model, q, v, load } = point;
-        for (what, found) in [("velocities", v.len()), ("efforts", tau.len())] {
-            let expected = model.dofs();
-            if found != expected {
-                return Err(ModelError::Count { what, found, expected });
-            }
+        let (found, expected) = (tau.len(), model.dofs());
+        if found != expected {
+            return Err(ModelError::Count { what: "efforts", found, expected });
         }
-        let at = TreeKinematics::new(model, q);
-        let mut h = mass_matrix(model, &at);
+        let mut response = Self::unforced(model, q, v, duration)?;
         let mut push: Vec<f64> =
-            tau.iter().zip(bias(model, &at, v, load)).map(|(t, c)| t - c).collect();
+            tau.iter().zip(bias(model, &response.at, v, load)).map(|(t, c)| t - c).collect();
         for (i, link) in model.links().iter().enumerate() {
             let laws = &link.joint.laws;
             for k in model.joint_dofs(i) {
-                h[(k, k)] += duration * laws.friction.viscous;
                 push[k] -= laws.friction.viscous * v[k];
             }
             if let (Some(drive), Some(q)) = (&laws.drive, q.joints()[i].scalar()) {
                 let k = model.joint_dofs(i).start;
-                let (slope, force) = implicit_drive(drive, (q, v[k]), duration);
-                h[(k, k)] += slope;
-                push[k] += force;
+                push[k] += implicit_drive(drive, (q, v[k]), duration).1;
+            }
+        }
+        push.iter_mut().for_each(|f| *f *= duration);
+        response.factor.solve(&mut push);
+        response.free = v.iter().zip(push).map(|(v, change)| v + change).collect();
+        Ok(response)
+    }
+
+    /// The same without what acts on the tree: `free` is its velocities at the start.
+    ///
+    /// # Errors
+    /// As [`TreeResponse::new`].
+    pub(crate) fn unforced(
+        model: &'a ArticulatedModel,
+        q: &'a Configuration,
+        v: &'a [f64],
+        duration: f64,
+    ) -> Result<Self, ModelError> {
+        let (found, expected) = (v.len(), model.dofs());
+        if found != expected {
+            return Err(ModelError::Count { what: "velocities", found, expected });
+        }
+        let at = TreeKinematics::new(model, q);
+        let mut h = mass_matrix(model, &at);
+        for (i, link) in model.links().iter().enumerate() {
+            let laws = &link.joint.laws;
+            for k in model.joint_dofs(i) {
+                h[(k, k)] += duration * laws.friction.viscous;
+            }
+            if let (Some(drive), Some(q)) = (&laws.drive, q.joints()[i].scalar()) {
+                let k = model.joint_dofs(i).start;
+                h[(k, k)] += implicit_drive(drive, (q, v[k]), duration).0;
             }
         }
         let factor = MassFactor::new(model, h)?;
-        push.iter_mut().for_each(|f| *f *= duration);
-        factor.solve(&mut push);
-        let free = v.iter().zip(push).map(|(v, change)| v + change).collect();
-        Ok(Self { model, q, v, at, duration, factor, free })
+        Ok(Self { model, q, v, at, duration, factor, free: v.to_vec() })
     }
 
     /// `J` of the velocity of a point of a link along a direction, both in the world.

@@ -149,6 +149,8 @@ pub(super) struct Sweep<'a> {
     pub(super) tree: Option<TreeSweep<'a>>,
     pub(super) observer: Observer<f64>,
     pub(super) value: f64,
+    /// Memory of the points of a region.
+    pub(super) points: Vec<Vector3<f64>>,
     buffers: Buffers,
 }
 
@@ -156,6 +158,7 @@ pub(super) struct Sweep<'a> {
 #[derive(Default)]
 struct Buffers {
     bars: Vec<StateBar>,
+    anchors: Vec<AnchorBar>,
     rows: Vec<f64>,
     lambda: Vec<Vector3<f64>>,
     psi: Vec<Vector3<f64>>,
@@ -177,6 +180,7 @@ impl<'a> Sweep<'a> {
             tree: TreeSweep::new(source),
             observer: Observer::default(),
             value: 0.0,
+            points: Vec::new(),
             buffers: Buffers::default(),
         }
     }
@@ -237,12 +241,9 @@ impl<'a> Sweep<'a> {
         self.velocities((step, linear), &mut lambda, &mut bars);
         psi.clone_from(&lambda);
         linear.respond(&mut psi);
-        rows.clear();
-        rows.extend(linear.columns.iter().map(|column| column.velocity(&psi)));
+        linear.pull_columns(&psi, &mut rows);
         linear.solve_transposed(&mut rows);
-        for (row, x) in linear.rows.iter().zip(&rows) {
-            row.apply(-x, &mut lambda);
-        }
+        linear.subtract_rows(&rows, &mut lambda);
         psi.clone_from(&lambda);
         linear.respond(&mut psi);
         let zero = ContactBar { middle: Vector3::zeros(), normal: Vector3::zeros(), gap: 0.0 };
@@ -259,11 +260,11 @@ impl<'a> Sweep<'a> {
         self.pull_normals(&mut back, &mut bars);
         self.pull_spins(&mut back);
         self.pull_ellipsoids(&mut back, &mut bars);
-        let mut anchors = std::mem::take(&mut self.anchors);
+        let mut anchors = std::mem::replace(&mut self.anchors, buffers.anchors);
         anchors.resize(record.anchors.len(), AnchorBar::default());
         self.pull_pairs(&mut back, &mut anchors, &mut bars);
         self.pull_torsions(&mut back, &mut anchors, &mut bars);
-        self.pull_anchors(&mut back, &anchors, &mut bars);
+        self.pull_anchors(&mut back, &mut anchors, &mut bars);
         if let (Some(sweep), Some(tree)) = (&mut self.tree, &linear.tree) {
             let psi = flat_of(&back.psi[tree.at..], tree.after.len());
             let tests = Tests { step, psi: &psi };
@@ -274,7 +275,7 @@ impl<'a> Sweep<'a> {
         let Back { rows, psi, contacts, .. } = back;
         let (impulses, changes) = (buffers.impulses, buffers.changes);
         let bars = std::mem::replace(&mut self.bars, bars);
-        self.buffers = Buffers { bars, rows, lambda, psi, contacts, impulses, changes };
+        self.buffers = Buffers { bars, anchors, rows, lambda, psi, contacts, impulses, changes };
     }
 
     /// Pulls positions back; `v` becomes the derivatives by the velocities after the step.
@@ -317,7 +318,7 @@ impl<'a> Sweep<'a> {
     fn write_impulses(&self, back: &Back<'_>, impulses: &mut [Vector3<f64>]) {
         for normal in &back.linear.normals {
             // The row, not the column: what friction adds belongs to the pairs.
-            back.linear.rows[normal.unknown].apply(normal.impulse, impulses);
+            back.linear.rows.get(normal.unknown).apply(normal.impulse, impulses);
         }
         for pair in &back.linear.pairs {
             let [s, t] = &pair.directions;
@@ -331,7 +332,7 @@ impl<'a> Sweep<'a> {
             }
         }
         for spin in &back.linear.spins {
-            spin.line.apply(spin.impulse, impulses);
+            spin.line.view().apply(spin.impulse, impulses);
         }
         for live in &back.linear.ellipsoids {
             live.apply(impulses);

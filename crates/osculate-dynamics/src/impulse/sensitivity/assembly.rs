@@ -6,8 +6,8 @@
 
 use super::error::ImpulseGradientError;
 use super::factor::Factor;
-use super::line::{Line, LineSide};
-use super::linear::{Friction, LivePair, StepLinear, response};
+use super::line::{LineList, Part};
+use super::linear::{Friction, LivePair, StepLinear};
 use super::source::Source;
 use crate::OnFailure;
 use nalgebra::Vector3;
@@ -36,73 +36,80 @@ impl StepLinear {
         pushed.resize(self.after.len(), Vector3::zeros());
         let mut islands = std::mem::take(&mut self.islands);
         divide((&self.rows, self.inverse.len()), (&mut islands, &mut self.spare));
+        self.alone = self.find_alone();
         for island in &mut islands {
             let (unknowns, factor) = (&island.unknowns, &mut island.factor);
             let n = unknowns.len();
             // A symmetric matrix takes to zero only impulses without any effect.
             let slides = self.is_coupled(unknowns);
             let matrix = factor.start(n);
-            match self.alone(unknowns) {
-                Some(at) => self.write_alone((unknowns, at), matrix),
-                None => self.write((unknowns, slides), (matrix, pushed)),
-            }
-            for (j, &unknown) in unknowns.iter().enumerate() {
-                matrix[j * n + j] += diagonal[unknown];
+            match self.alone {
+                Some(at) => self.write_alone((at, slides), diagonal, matrix),
+                None => self.write((unknowns, slides), diagonal, (matrix, pushed)),
             }
             factor.factorise(!slides);
             if slides && factor.rank() < n && source.on_indeterminate == OnFailure::Stop {
-                self.check(source, step, (unknowns, factor))?;
+                self.check(source, step, (unknowns, factor), pushed)?;
             }
         }
         self.islands = islands;
         Ok(())
     }
 
-    /// First vector of unknowns of the one free body that all rows of an island move.
-    fn alone(&self, unknowns: &[usize]) -> Option<usize> {
-        let (first, _) = self.rows[*unknowns.first()?].alone()?;
-        let own = |line: &Line| line.alone().is_some_and(|(at, _)| at == first);
-        unknowns.iter().all(|&i| own(&self.rows[i]) && own(&self.columns[i])).then_some(first)
+    /// First unknown of the one free body that all rows move.
+    fn find_alone(&self) -> Option<usize> {
+        let place = |parts: &[Part; 2]| match parts {
+            [own, Part { count: 0, .. }] | [Part { count: 0, .. }, own] => Some(*own),
+            _ => None,
+        };
+        let mut parts = self.rows.parts().map(place);
+        let first = parts.next().flatten()?;
+        let free = first.count == 2 && first.at / 2 < self.inverse.len();
+        (free && parts.all(|p| p == Some(first))).then_some(first.at)
     }
 
-    /// `R M⁻¹C` of rows that move one free body.
-    fn write_alone(&self, (unknowns, at): (&[usize], usize), matrix: &mut [f64]) {
+    /// `R M⁻¹C + D` of rows that all move one free body alone, of a symmetric matrix what is on and above the diagonal.
+    fn write_alone<'m>(
+        &self,
+        (at, slides): (usize, bool),
+        diagonal: &[f64],
+        matrix: impl Iterator<Item = &'m mut [f64]>,
+    ) {
         let (mass, inertia) = &self.inverse[at / 2];
-        let n = unknowns.len();
-        for (j, &column) in unknowns.iter().enumerate() {
-            let Some((_, [l, a])) = self.columns[column].alone() else { continue };
-            let (l, a) = (l * *mass, inertia * a);
-            for (i, &row) in unknowns.iter().enumerate() {
-                if let Some((_, own)) = self.rows[row].alone() {
-                    matrix[i * n + j] = own[0].dot(&l) + own[1].dot(&a);
-                }
+        let columns = self.columns.pairs();
+        for (i, ((out, d), row)) in matrix.zip(diagonal).zip(self.rows.pairs()).enumerate() {
+            // `M⁻¹` is symmetric.
+            let answer = [row[0] * *mass, inertia * row[1]];
+            let from = if slides { 0 } else { i };
+            for (x, column) in out[from..].iter_mut().zip(&columns[from..]) {
+                *x = dot(&answer, column);
             }
+            out[i] += d;
         }
     }
 
-    /// `R M⁻¹C` of any rows, of a symmetric matrix what is on and above the diagonal.
+    /// `R M⁻¹C + D` of any rows, of a symmetric matrix what is on and above the diagonal.
     ///
     /// * `pushed`: zeros, which they are again.
-    fn write(
+    fn write<'m>(
         &self,
         (unknowns, slides): (&[usize], bool),
-        (matrix, pushed): (&mut [f64], &mut [Vector3<f64>]),
+        diagonal: &[f64],
+        (matrix, pushed): (impl Iterator<Item = &'m mut [f64]>, &mut [Vector3<f64>]),
     ) {
-        let n = unknowns.len();
-        for (j, &column) in unknowns.iter().enumerate() {
-            let answer = self.response(column);
-            answer.apply(1.0, pushed);
-            let rows = if slides { unknowns } else { &unknowns[..=j] };
-            for (i, &row) in rows.iter().enumerate() {
-                matrix[i * n + j] = self.rows[row].velocity(pushed);
+        for (i, (out, &row)) in matrix.zip(unknowns).enumerate() {
+            let line = self.rows.get(row);
+            line.apply(1.0, pushed);
+            self.respond_parts(&line.parts, pushed);
+            let from = if slides { 0 } else { i };
+            for (x, &column) in out[from..].iter_mut().zip(&unknowns[from..]) {
+                *x = self.columns.get(column).velocity(pushed);
             }
-            answer.clear(pushed);
+            out[i] += diagonal[row];
+            for part in line.parts {
+                pushed[part.at..part.at + part.count].fill(Vector3::zeros());
+            }
         }
-    }
-
-    /// `M⁻¹` of a column.
-    fn response(&self, column: usize) -> Line {
-        response(&self.columns[column], &self.inverse, self.tree.as_ref())
     }
 
     /// Whether a pair slides whose load is among the unknowns, which ascend.
@@ -117,71 +124,90 @@ impl StepLinear {
     }
 
     /// Whether impulses without effect on the rows have none on the velocity.
+    ///
+    /// * `pushed`: memory of velocities; zeros afterwards.
     fn check(
         &self,
         source: &Source<'_>,
         step: usize,
         (unknowns, factor): (&[usize], &Factor),
+        pushed: &mut [Vector3<f64>],
     ) -> Result<(), ImpulseGradientError> {
-        for null in factor.null_vectors() {
-            let mut w = vec![Vector3::zeros(); self.after.len()];
+        let mut failed = None;
+        factor.null_vectors(|null| {
+            pushed.fill(Vector3::zeros());
             let (mut parts, mut worst) = (0.0, (0.0, unknowns[0]));
-            for (&i, x) in unknowns.iter().zip(&null) {
-                self.columns[i].apply(*x, &mut w);
-                let part = x.abs() * self.columns[i].dot(&self.response(i)).sqrt();
+            for (&i, x) in unknowns.iter().zip(null) {
+                let column = self.columns.get(i);
+                column.apply(*x, pushed);
+                let part = x.abs() * self.mobility(column).sqrt();
                 parts += part;
                 if part > worst.0 {
                     worst = (part, i);
                 }
             }
-            let mut v = w.clone();
-            self.respond(&mut v);
-            let energy: f64 = v.iter().zip(&w).map(|(v, w)| v.dot(w)).sum();
-            let effect = energy.max(0.0).sqrt() / parts;
-            if effect > DETERMINED {
-                let scene = source.simulator.scene();
-                let name = |side: &LineSide| {
-                    let same = |i: &crate::impulse::system::Item| match side {
-                        LineSide::Fixed => i.inertia.is_none(),
-                        LineSide::Free { at, .. } => i.unknown == Some(*at),
-                        LineSide::Tree { .. } => i.link.is_some(),
-                    };
-                    let body = source.system.items.iter().position(same);
-                    body.map_or(String::new(), |b| scene.bodies[b].name.clone())
-                };
-                let normal = self.normals.iter().find(|n| n.unknown == worst.1);
-                let record = &source.trajectory.records[step];
-                let bodies = normal.map(|n| record.contacts[n.contact].bodies);
-                let [first, second] = match bodies {
-                    Some(b) => b.map(|b| scene.bodies[b].name.clone()),
-                    None => self.rows[worst.1].sides.each_ref().map(name),
-                };
-                let allowed = DETERMINED;
-                return Err(ImpulseGradientError::Indeterminate {
-                    step,
-                    first,
-                    second,
-                    effect,
-                    allowed,
-                });
+            let effect = self.energy(pushed).max(0.0).sqrt() / parts;
+            if effect > DETERMINED && failed.is_none() {
+                failed = Some((effect, worst.1));
             }
+        });
+        pushed.fill(Vector3::zeros());
+        match failed {
+            Some((effect, worst)) => Err(self.indeterminate(source, step, (effect, worst))),
+            None => Ok(()),
         }
-        Ok(())
     }
+
+    /// That the motion depends on the impulse of an unknown.
+    fn indeterminate(
+        &self,
+        source: &Source<'_>,
+        step: usize,
+        (effect, worst): (f64, usize),
+    ) -> ImpulseGradientError {
+        let scene = source.simulator.scene();
+        let name = |part: Part| {
+            let same = |i: &crate::impulse::system::Item| match part.place() {
+                None => i.inertia.is_none(),
+                Some(at) if at / 2 < self.inverse.len() => i.unknown == Some(at),
+                Some(_) => i.link.is_some(),
+            };
+            let body = source.system.items.iter().position(same);
+            body.map_or(String::new(), |b| scene.bodies[b].name.clone())
+        };
+        let normal = self.normals.iter().find(|n| n.unknown == worst);
+        let record = &source.trajectory.records[step];
+        let [first, second] = match normal.map(|n| record.contacts[n.contact].bodies) {
+            Some(b) => b.map(|b| scene.bodies[b].name.clone()),
+            None => self.rows.get(worst).parts.map(name),
+        };
+        let allowed = DETERMINED;
+        ImpulseGradientError::Indeterminate { step, first, second, effect, allowed }
+    }
+}
+
+/// `J J'ᵀ` of a free body, with the even and the odd entries apart.
+#[inline]
+fn dot([a, b]: &[Vector3<f64>; 2], [c, d]: &[Vector3<f64>; 2]) -> f64 {
+    let (even, odd) = (a.x * c.x + a.z * c.z + b.y * d.y, a.y * c.y + b.x * d.x + b.z * d.z);
+    even + odd
 }
 
 /// Unknowns of bodies that touch, in ascending order.
 ///
 /// * `free`: how many free bodies there are; a tree comes after them.
-fn divide((rows, free): (&[Line], usize), (islands, spare): (&mut Vec<Island>, &mut Vec<Island>)) {
-    let place = |side: &LineSide| side.at().map(|at| (at / 2).min(free));
+fn divide(
+    (rows, free): (&LineList, usize),
+    (islands, spare): (&mut Vec<Island>, &mut Vec<Island>),
+) {
+    let place = |part: &Part| part.place().map(|at| (at / 2).min(free));
     let mut next = || {
         let mut island = spare.pop().unwrap_or_default();
         island.unknowns.clear();
         island
     };
     // One body on the ground: the most common.
-    let mut places = rows.iter().flat_map(|row| &row.sides).filter_map(place);
+    let mut places = rows.parts().flatten().filter_map(place);
     let first = places.next();
     if places.all(|p| Some(p) == first) {
         if !rows.is_empty() {
@@ -198,15 +224,15 @@ fn divide((rows, free): (&[Line], usize), (islands, spare): (&mut Vec<Island>, &
         }
         i
     }
-    for row in rows {
-        if let [Some(a), Some(b)] = row.sides.each_ref().map(place) {
+    for parts in rows.parts() {
+        if let [Some(a), Some(b)] = parts.each_ref().map(place) {
             let (a, b) = (find(&root, a), find(&root, b));
             root[a.max(b)] = a.min(b);
         }
     }
     let mut roots: Vec<usize> = Vec::new();
-    for (i, row) in rows.iter().enumerate() {
-        let Some(body) = row.sides.iter().find_map(place) else { continue };
+    for (i, parts) in rows.parts().enumerate() {
+        let Some(body) = parts.iter().find_map(place) else { continue };
         let own = find(&root, body);
         let index = roots.iter().position(|r| *r == own).unwrap_or_else(|| {
             roots.push(own);

@@ -35,6 +35,41 @@ pub(super) enum Field {
     Start,
 }
 
+/// Velocities of two bodies in a field.
+#[derive(Clone, Copy)]
+pub(super) struct PairTwists {
+    pub(super) bodies: [usize; 2],
+    pub(super) field: Field,
+    /// Linear and angular velocity of each.
+    pub(super) of: [[Vector3<f64>; 2]; 2],
+}
+
+impl PairTwists {
+    /// Relative angular velocity.
+    pub(super) fn spin(&self) -> Vector3<f64> {
+        self.of[0][1] - self.of[1][1]
+    }
+}
+
+/// Velocities [`Field::Change`] and [`Field::After`] of the bodies of the last contact: contacts are listed pair by pair.
+#[derive(Default)]
+pub(super) struct LastPair(Option<[PairTwists; 2]>);
+
+impl LastPair {
+    pub(super) fn of(
+        &mut self,
+        back: &Back<'_>,
+        source: &Source<'_>,
+        bodies: [usize; 2],
+    ) -> &[PairTwists; 2] {
+        if self.0.as_ref().is_some_and(|last| last[0].bodies != bodies) {
+            self.0 = None;
+        }
+        let fields = [Field::Change, Field::After];
+        self.0.get_or_insert_with(|| fields.map(|field| back.twists(source, bodies, field)))
+    }
+}
+
 impl Back<'_> {
     /// Linear and angular velocity of a body.
     pub(super) fn twist(
@@ -57,19 +92,15 @@ impl Back<'_> {
         }
     }
 
-    /// Relative velocity at a point.
-    pub(super) fn relative(
+    /// Velocities of two bodies.
+    pub(super) fn twists(
         &self,
         source: &Source<'_>,
         bodies: [usize; 2],
-        p: &Vector3<f64>,
         field: Field,
-    ) -> Vector3<f64> {
-        let [a, b] = bodies.map(|i| {
-            let [l, w] = self.twist(source, i, field);
-            l + w.cross(&(p - self.states[i].center))
-        });
-        a - b
+    ) -> PairTwists {
+        let of = bodies.map(|body| self.twist(source, body, field));
+        PairTwists { bodies, field, of }
     }
 
     /// A covector on the velocity of a link, at its centre of mass.

@@ -37,8 +37,15 @@ pub(super) struct Memory<T = f64> {
     pub(super) before: [Pose<T>; 2],
     /// And now.
     pub(super) now: [Pose<T>; 2],
+    /// How they moved between.
+    pub(super) motions: [Motion<T>; 2],
     /// The body of the two that holds the memory.
     pub(super) holder: usize,
+}
+
+/// How a body moved between two poses.
+pub(super) fn motion<T: Scalar>(before: &Pose<T>, now: &Pose<T>) -> Motion<T> {
+    Motion::between(before, now, Interpolation::Screw)
 }
 
 /// Which of two bodies holds their memories.
@@ -92,11 +99,9 @@ impl<T: Scalar> Memory<T> {
             }
             None => DisplacementField::uniform(e),
         };
-        let motion =
-            |i: usize| Motion::between(&self.before[i], &self.now[i], Interpolation::Screw);
         let middle = midpoint(&self.old.position, &new.position);
         let start = field.at(&new.position);
-        carry(&start, &[m, new.normal], &[motion(0), motion(1)], &middle)
+        carry(&start, &[m, new.normal], &self.motions, &middle)
     }
 }
 
@@ -172,9 +177,7 @@ impl Memory {
         let field = field_of(&own, other.as_ref(), &m);
         let start = field.at(&new.position);
         let middle = midpoint(&self.old.position, &new.position);
-        let motion =
-            |i: usize| Motion::between(&self.before[i], &self.now[i], Interpolation::Screw);
-        let motions = [motion(0), motion(1)];
+        let motions = &self.motions;
         let dragged = motions[0].displacement(&middle) - motions[1].displacement(&middle);
         // d = x − n (n·x)
         let x = transport(&start, &m, n) + dragged;

@@ -1,7 +1,6 @@
 //! Which rows act: loaded normals, friction of contacts and anchors, spin.
 
 use super::ellipsoid;
-use super::line::Line;
 use super::linear::{Friction, LiveNormal, LivePair, LiveSpin, Place, StepLinear};
 use super::lines::Lines;
 use crate::impulse::record::{ContactImpulse, StepRecord};
@@ -46,7 +45,6 @@ impl StepLinear {
                 continue;
             }
             let (point, n) = (c.middle(), &c.point.normal);
-            let (line, _) = lines.line(c.bodies, &point, n);
             self.normals.push(LiveNormal {
                 contact: index,
                 point,
@@ -54,8 +52,7 @@ impl StepLinear {
                 rebound: c.rebounds.then(|| lines.approach(c.bodies, &point, n)),
                 unknown: self.rows.len(),
             });
-            self.rows.push(line.clone());
-            self.columns.push(line);
+            self.push_new(lines, c.bodies, (&point, n));
             diagonal.push(lines.settings.normal.row(c.point.gap, lines.duration).softness);
         }
         place.push(self.normals.len());
@@ -145,6 +142,18 @@ impl StepLinear {
         }
     }
 
+    /// Adds the row of a direction at a point, whose column is the same.
+    fn push_new(
+        &mut self,
+        lines: &Lines<'_>,
+        bodies: [usize; 2],
+        (point, direction): (&Vector3<f64>, &Vector3<f64>),
+    ) {
+        lines.push(&mut self.rows, bodies, point, direction);
+        let own = self.rows.get(self.rows.len() - 1);
+        self.columns.push(own);
+    }
+
     /// Adds a friction pair where its group has a load.
     fn push(
         &mut self,
@@ -161,39 +170,20 @@ impl StepLinear {
         let in_basis = |x: &Vector3<f64>| Vector2::new(directions[0].dot(x), directions[1].dot(x));
         let share = lines.system.friction(at.bodies, lines.settings) / at.parts;
         let (radius, impulse) = (share * load, in_basis(&at.impulse));
-        let [first, second] = directions.map(|d| lines.line(at.bodies, &at.point, &d));
         let unknown = self.rows.len();
         let size = impulse.norm();
         // A fixed point inside its disk has no slip; on the circle the record says which it is.
         let sticks = radius > 0.0 && (size < radius * INSIDE || at.regime != Regime::Slide);
         let friction = if sticks {
+            for d in &directions {
+                self.push_new(lines, at.bodies, (&at.point, d));
+                diagonal.push(0.0);
+            }
             Friction::Stick
         } else {
-            let u = [&first, &second].map(|(line, drift)| line.velocity(&self.after) + drift);
-            let factor = lines.settings.anchor_beta / lines.duration;
-            sliding(&impulse, radius, &(Vector2::from(u) + in_basis(&at.displacement) * factor))
+            let along = (radius > 0.0).then(|| impulse / size);
+            self.push_sliding((lines, &at), (along, size, share), (group, &directions), diagonal)
         };
-        let own = [first.0, second.0];
-        match &friction {
-            Friction::Stick => {
-                self.rows.extend_from_slice(&own);
-                self.columns.extend_from_slice(&own);
-                diagonal.extend([0.0; 2]);
-            }
-            Friction::Slide { along, alpha } => {
-                let across = Line::combined(&own, &Vector2::new(-along.y, along.x));
-                self.rows.push(across.clone());
-                self.columns.push(across);
-                diagonal.push(*alpha);
-            }
-            Friction::Empty { .. } => {}
-        }
-        if let Friction::Slide { along, .. } | Friction::Empty { along } = &friction {
-            let pull = Line::combined(&own, along);
-            for normal in &self.normals[group.clone()] {
-                self.columns[normal.unknown].add(&pull, share);
-            }
-        }
         self.pairs.push(LivePair {
             place: at.place,
             bodies: at.bodies,
@@ -209,6 +199,40 @@ impl StepLinear {
             unknown,
             normal_unknown: self.normals[group.start].unknown,
         });
+    }
+
+    /// Adds the row across a sliding impulse, and what follows the load to the columns of the normals.
+    ///
+    /// * `along`: of the impulse; none on a disk that is a point.
+    fn push_sliding(
+        &mut self,
+        (lines, at): (&Lines<'_>, &Candidate),
+        (along, size, share): (Option<Vector2<f64>>, f64, f64),
+        (group, directions): (&Range<usize>, &[Vector3<f64>; 2]),
+        diagonal: &mut Vec<f64>,
+    ) -> Friction {
+        let bias = at.displacement * (lines.settings.anchor_beta / lines.duration);
+        let slip = |d: &Vector3<f64>| {
+            let (line, drift) = lines.line(at.bodies, &at.point, d);
+            line.view().velocity(&self.after) + drift + d.dot(&bias)
+        };
+        let in_world = |x: &Vector2<f64>| directions[0] * x.x + directions[1] * x.y;
+        let direction =
+            along.unwrap_or_else(|| against(&Vector2::from(directions.each_ref().map(slip))));
+        let pull = in_world(&direction);
+        let drift = lines.push(&mut self.columns, at.bodies, &at.point, &pull);
+        let last = self.columns.len() - 1;
+        let speed = self.columns.get(last).velocity(&self.after) + drift + pull.dot(&bias);
+        for normal in &self.normals[group.clone()] {
+            self.columns.add_own(normal.unknown, last, share);
+        }
+        self.columns.truncate(last);
+        let Some(along) = along else { return Friction::Empty { along: direction } };
+        let across = in_world(&Vector2::new(-along.y, along.x));
+        self.push_new(lines, at.bodies, (&at.point, &across));
+        let alpha = -speed / size;
+        diagonal.push(alpha);
+        Friction::Slide { along, alpha }
     }
 
     /// Adds the spin friction of a group whose pairs are those from `first` on.
@@ -232,23 +256,23 @@ impl StepLinear {
         let budget = friction * load - pairs.iter().map(|p| p.impulse.norm()).sum::<f64>();
         let impulse = n.dot(region.spin);
         let (line, drift) = lines.angular(bodies, n);
-        let aim = || impulse - (line.velocity(&self.after) + drift) / lines.mobility(&line);
+        let own = line.view();
+        let aim = || impulse - (own.velocity(&self.after) + drift) / lines.mobility(own);
         let part = 1.0 - pairs.iter().filter(slides).map(|p| p.parts.recip()).sum::<f64>();
         let bound = radius * budget;
         let state = if impulse.abs() < INSIDE * bound || aim().abs() <= bound {
-            self.rows.push(line.clone());
-            self.columns.push(line.clone());
+            self.push_row(own);
             diagonal.push(0.0);
             Ok(self.rows.len() - 1)
         } else {
             let pull = impulse.signum() * radius;
             for normal in &self.normals[group.clone()] {
-                self.columns[normal.unknown].add(&line, pull * friction * part);
+                self.columns.add(normal.unknown, own, pull * friction * part);
             }
             for pair in pairs.iter().filter(|p| !slides(p) && p.impulse.norm() > 0.0) {
                 let along = pair.impulse / pair.impulse.norm();
-                self.columns[pair.unknown].add(&line, -pull * along.x);
-                self.columns[pair.unknown + 1].add(&line, -pull * along.y);
+                self.columns.add(pair.unknown, own, -pull * along.x);
+                self.columns.add(pair.unknown + 1, own, -pull * along.y);
             }
             Err(impulse.signum())
         };
@@ -268,15 +292,10 @@ impl StepLinear {
     }
 }
 
-/// What a pair does that does not stick: on its circle, or without one.
-fn sliding(impulse: &Vector2<f64>, radius: f64, slip: &Vector2<f64>) -> Friction {
-    let size = impulse.norm();
-    if radius > 0.0 {
-        let along = impulse / size;
-        return Friction::Slide { along, alpha: -slip.dot(&along) / size };
-    }
+/// Against the slip of a pair whose disk is a point; none without slip.
+fn against(slip: &Vector2<f64>) -> Vector2<f64> {
     let speed = slip.norm();
-    Friction::Empty { along: if speed > 0.0 { -slip / speed } else { Vector2::zeros() } }
+    if speed > 0.0 { -slip / speed } else { Vector2::zeros() }
 }
 
 /// A friction pair before its state is known.

@@ -12,7 +12,7 @@ use super::adjoint::{StateBar, Sweep};
 use super::back::{Back, Field};
 use super::ball::{ROUNDING, across};
 use super::collect::INSIDE;
-use super::line::Line;
+use super::line::LineBuf;
 use super::linear::StepLinear;
 use super::lines::Lines;
 use super::tangent::Pass;
@@ -39,7 +39,7 @@ pub(super) struct LiveEllipsoid {
     pub(super) bodies: [usize; 2],
     /// Normal and tangents.
     directions: [Vector3<f64>; 3],
-    pub(super) lines: [Line; ROWS],
+    pub(super) lines: [LineBuf; ROWS],
     /// `μ_i`; a row whose coefficient is zero does not act.
     coefficients: [f64; ROWS],
     /// `r_i` \[N s, N m s\].
@@ -72,7 +72,7 @@ impl LiveEllipsoid {
 
     /// `w ← w + Jᵀ r`.
     pub(super) fn apply(&self, w: &mut [Vector3<f64>]) {
-        self.lines.iter().zip(self.impulses).for_each(|(line, r)| line.apply(r, w));
+        self.lines.iter().zip(self.impulses).for_each(|(line, r)| line.view().apply(r, w));
     }
 
     /// `Σ T_ti μ_t` or `μ` of the unknowns: multipliers of the rows.
@@ -115,22 +115,24 @@ impl StepLinear {
             let coefficients = condim.coefficients([share, spin, roll]);
             let [s, t] = tangents(&n);
             let along = [s, t, n, s, t];
-            let rows: [(Line, f64); ROWS] = std::array::from_fn(|i| match i {
+            let rows: [(LineBuf, f64); ROWS] = std::array::from_fn(|i| match i {
                 0 | 1 => lines.line(c.bodies, &point, &along[i]),
                 _ => lines.angular(c.bodies, &along[i]),
             });
             let impulses: [f64; ROWS] =
                 std::array::from_fn(|i| along[i].dot(if i < 2 { &c.friction } else { &c.angular }));
             let squares = coefficients.map(|mu| mu * mu);
-            let trace: f64 =
-                rows.iter().zip(squares).map(|((line, _), mu)| mu * lines.mobility(line)).sum();
+            let mobility =
+                |((line, _), mu): (&(LineBuf, f64), f64)| mu * lines.mobility(line.view());
+            let trace: f64 = rows.iter().zip(squares).map(mobility).sum();
+            let slip = |(line, drift): &(LineBuf, f64)| line.view().velocity(&self.after) + drift;
             let live = LiveEllipsoid {
                 contact: index,
                 bodies: c.bodies,
                 directions: [n, s, t],
                 coefficients,
                 impulses,
-                slips: rows.each_ref().map(|(line, drift)| line.velocity(&self.after) + drift),
+                slips: rows.each_ref().map(slip),
                 lines: rows.map(|(line, _)| line),
                 slides: None,
                 unknown: self.rows.len(),
@@ -160,28 +162,26 @@ impl StepLinear {
         if size < load * INSIDE || alpha <= ROUNDING * trace {
             live.margin = 1.0 - size / load;
             for &i in &acting {
-                self.rows.push(live.lines[i].clone());
-                self.columns.push(live.lines[i].clone());
+                self.push_row(live.lines[i].view());
                 diagonal.push(0.0);
             }
         } else {
             live.margin = alpha / (alpha + trace);
             let unit: Vec<f64> = y.iter().map(|y| y / size).collect();
             let mix = |weights: &[f64]| {
-                let mut sum = live.lines[0].scaled(0.0);
+                let mut sum = live.lines[0].view().scaled(0.0);
                 for (&i, w) in acting.iter().zip(weights) {
-                    sum.add(&live.lines[i], w * live.coefficients[i]);
+                    sum.add(live.lines[i].view(), w * live.coefficients[i]);
                 }
                 sum
             };
             let pull = mix(&unit);
             for normal in &self.normals[group.clone()] {
-                self.columns[normal.unknown].add(&pull, 1.0);
+                self.columns.add(normal.unknown, pull.view(), 1.0);
             }
             let mut basis = Vec::new();
             for t in across(&unit) {
-                self.rows.push(mix(&t));
-                self.columns.push(mix(&t));
+                self.push_row(mix(&t).view());
                 diagonal.push(alpha);
                 let mut all = [0.0; ROWS];
                 acting.iter().zip(&t).for_each(|(&i, t)| all[i] = *t);
@@ -258,10 +258,11 @@ impl Sweep<'_> {
             let (mut middle, mut normal) = (Vector3::zeros(), Vector3::zeros());
             for (x, field) in [(&live.impulses, Field::Change), (&scaled, Field::After)] {
                 let [linear, angular] = live.world(x);
-                middle += self.pull_velocity(back, (bodies, &p), &linear, field, bars);
+                let twists = back.twists(self.source, bodies, field);
+                let [by_point, u] = self.pull_velocity(back, (&twists, &p), &linear, bars);
+                middle += by_point;
                 self.pull_spin(back, bodies, &angular, field);
-                let [a, b] = bodies.map(|b| back.twist(self.source, b, field)[1]);
-                let (u, w) = (back.relative(self.source, bodies, &p, field), a - b);
+                let w = twists.spin();
                 // dt = −n (t·dn), and the axis of spin is the normal.
                 let rolling = angular - n * x[2];
                 normal += w * x[2] - linear * n.dot(&u) - rolling * n.dot(&w);
@@ -269,7 +270,7 @@ impl Sweep<'_> {
             if live.slides.is_some() {
                 let by = |i: usize| {
                     let y = live.impulses[i] / live.coefficients[i];
-                    y * live.lines[i].velocity(&back.psi) - tests[i] * live.slips[i]
+                    y * live.lines[i].view().velocity(&back.psi) - tests[i] * live.slips[i]
                 };
                 let mut sums = [0.0; 3];
                 live.acting().for_each(|i| sums[[0, 0, 1, 2, 2][i]] += by(i));

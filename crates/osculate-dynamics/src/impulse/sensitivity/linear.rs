@@ -17,12 +17,11 @@
 use super::assembly::Island;
 use super::ellipsoid::LiveEllipsoid;
 use super::factor::{Factor, with_buffer};
-use super::line::{Line, LineSide};
+use super::line::{Line, LineBuf, LineList, Part};
 use super::source::Source;
 use super::torsion::LiveTorsion;
 use super::tree::TreeStep;
 use crate::impulse::body::RigidState;
-use crate::impulse::tree::{flat_of, padded};
 use nalgebra::{Matrix3, Vector2, Vector3};
 
 /// A loaded normal.
@@ -97,7 +96,7 @@ pub(super) struct LiveSpin {
     pub(super) bodies: [usize; 2],
     /// The contact whose normal it has.
     pub(super) contact: usize,
-    pub(super) line: Line,
+    pub(super) line: LineBuf,
     /// `τ` \[N m s\].
     pub(super) impulse: f64,
     /// Its unknown where it is held, else the sign of `τ`.
@@ -123,9 +122,11 @@ pub(super) struct StepLinear {
     pub(super) torsions: Vec<LiveTorsion>,
     pub(super) tree: Option<TreeStep>,
     /// Row and column of each unknown.
-    pub(super) rows: Vec<Line>,
-    pub(super) columns: Vec<Line>,
+    pub(super) rows: LineList,
+    pub(super) columns: LineList,
     pub(super) islands: Vec<Island>,
+    /// First unknown of the one free body that all rows move, where it is one.
+    pub(super) alone: Option<usize>,
     /// Memory of islands.
     pub(super) spare: Vec<Island>,
     /// `1/m` and `I⁻¹` in the world of each free body.
@@ -144,8 +145,8 @@ impl StepLinear {
         self.spins.clear();
         self.ellipsoids.clear();
         self.torsions.clear();
-        self.rows.clear();
-        self.columns.clear();
+        self.rows.truncate(0);
+        self.columns.truncate(0);
         self.spare.append(&mut self.islands);
         self.normals.reserve(contacts);
         self.pairs.reserve(contacts);
@@ -158,6 +159,12 @@ impl StepLinear {
         self.prescribed.get(body).copied().unwrap_or([Vector3::zeros(); 2])
     }
 
+    /// Adds a row whose column is the same.
+    pub(super) fn push_row(&mut self, line: Line<'_>) {
+        self.rows.push(line);
+        self.columns.push(line);
+    }
+
     /// `M⁻¹ w`, in place.
     pub(super) fn respond(&self, w: &mut [Vector3<f64>]) {
         for (pair, (mass, inertia)) in w.chunks_exact_mut(2).zip(&self.inverse) {
@@ -166,6 +173,55 @@ impl StepLinear {
         }
         if let Some(tree) = &self.tree {
             answer(tree, &mut w[tree.at..]);
+        }
+    }
+
+    /// `Cᵀ v`.
+    pub(super) fn pull_columns(&self, v: &[Vector3<f64>], out: &mut Vec<f64>) {
+        out.clear();
+        match self.alone {
+            Some(at) => {
+                let (l, a) = (&v[at], &v[at + 1]);
+                out.extend(self.columns.pairs().iter().map(|[j, k]| j.dot(l) + k.dot(a)));
+            }
+            None => out.extend(self.columns.iter().map(|column| column.velocity(v))),
+        }
+    }
+
+    /// `w ← w − Rᵀ x`.
+    pub(super) fn subtract_rows(&self, x: &[f64], w: &mut [Vector3<f64>]) {
+        match self.alone {
+            Some(at) => {
+                let mut sum = [w[at], w[at + 1]];
+                for ([l, a], x) in self.rows.pairs().iter().zip(x) {
+                    sum[0] -= l * *x;
+                    sum[1] -= a * *x;
+                }
+                [w[at], w[at + 1]] = sum;
+            }
+            None => self.rows.iter().zip(x).for_each(|(row, x)| row.apply(-x, w)),
+        }
+    }
+
+    /// `J M⁻¹Jᵀ` of a row.
+    pub(super) fn mobility(&self, line: Line<'_>) -> f64 {
+        mobility(line, (&self.inverse, self.tree.as_ref()))
+    }
+
+    /// `wᵀM⁻¹w`.
+    pub(super) fn energy(&self, w: &[Vector3<f64>]) -> f64 {
+        let how = (self.inverse.as_slice(), self.tree.as_ref());
+        let free = 2 * self.inverse.len();
+        let each = w[..free].chunks_exact(2).enumerate();
+        each.map(|(i, own)| body_energy(2 * i, own, how)).sum::<f64>()
+            + body_energy(free, &w[free..], how)
+    }
+
+    /// `M⁻¹ w` of the bodies of a row, in place.
+    pub(super) fn respond_parts(&self, parts: &[Part; 2], w: &mut [Vector3<f64>]) {
+        for part in parts {
+            let own = &mut w[part.at..part.at + part.count];
+            respond_part(part, (&self.inverse, self.tree.as_ref()), own);
         }
     }
 
@@ -199,34 +255,60 @@ impl StepLinear {
     }
 }
 
-/// `M⁻¹Jᵀ` of a row.
-pub(super) fn response(
-    line: &Line,
-    inverse: &[(f64, Matrix3<f64>)],
-    tree: Option<&TreeStep>,
-) -> Line {
-    line.map(|side| match side {
-        LineSide::Fixed => {}
-        LineSide::Free { at, jacobian: [l, a] } => {
-            let (mass, inertia) = &inverse[*at / 2];
+/// `J M⁻¹Jᵀ` of a row.
+pub(super) fn mobility(
+    line: Line<'_>,
+    (inverse, tree): (&[(f64, Matrix3<f64>)], Option<&TreeStep>),
+) -> f64 {
+    let (first, second) = line.entries.split_at(line.parts[0].count);
+    let each = line.parts.iter().zip([first, second]);
+    each.map(|(part, own)| body_energy(part.at, own, (inverse, tree))).sum()
+}
+
+/// `wᵀM⁻¹w` of one body whose first unknown is `at`.
+fn body_energy(
+    at: usize,
+    own: &[Vector3<f64>],
+    (inverse, tree): (&[(f64, Matrix3<f64>)], Option<&TreeStep>),
+) -> f64 {
+    match (own, inverse.get(at / 2), tree) {
+        ([l, a], Some((mass, inertia)), _) => l.dot(l) * mass + a.dot(&(inertia * a)),
+        ([_, ..], None, Some(tree)) => with_buffer(tree.after.len(), |w| {
+            w.iter_mut().enumerate().for_each(|(k, x)| *x = own[k / 3][k % 3]);
+            tree.factor.solve(w);
+            w.iter().enumerate().map(|(k, x)| own[k / 3][k % 3] * x).sum()
+        }),
+        _ => 0.0,
+    }
+}
+
+/// `M⁻¹ w` of one body, in place.
+fn respond_part(
+    part: &Part,
+    (inverse, tree): (&[(f64, Matrix3<f64>)], Option<&TreeStep>),
+    own: &mut [Vector3<f64>],
+) {
+    match (own, inverse.get(part.at / 2), tree) {
+        ([l, a], Some((mass, inertia)), _) => {
             *l *= *mass;
             *a = inertia * *a;
         }
-        LineSide::Tree { jacobian, .. } => {
-            if let Some(tree) = tree {
-                answer(tree, jacobian);
-            }
-        }
-    })
+        // A tree stands behind the free bodies.
+        (own, None, Some(tree)) => answer(tree, own),
+        _ => {}
+    }
 }
 
 /// `Ĥ⁻¹ w` of the tree, in place.
 fn answer(tree: &TreeStep, w: &mut [Vector3<f64>]) {
-    let mut own = flat_of(w, tree.after.len());
-    tree.factor.solve(&mut own);
-    for (w, own) in w.iter_mut().zip(padded(&own)) {
-        *w = own;
+    if w.is_empty() {
+        return;
     }
+    with_buffer(tree.after.len(), |own| {
+        own.iter_mut().enumerate().for_each(|(k, x)| *x = w[k / 3][k % 3]);
+        tree.factor.solve(own);
+        own.iter().enumerate().for_each(|(k, x)| w[k / 3][k % 3] = *x);
+    });
 }
 
 impl StepLinear {

@@ -1,14 +1,13 @@
 //! Rows of a step as lines: only what a linearisation needs of them, without the answers of the bodies.
 
-use super::line::{Line, LineSide};
-use super::linear::response;
+use super::line::{Line, LineBuf, LineList, Part};
+use super::linear::mobility;
 use super::tree::TreeStep;
 use crate::articulated::ArticulatedModel;
 use crate::impulse::body::RigidState;
 use crate::impulse::row::jacobian;
 use crate::impulse::settings::ImpulseSettings;
 use crate::impulse::system::System;
-use crate::impulse::tree::padded;
 use nalgebra::{Matrix3, Vector3};
 
 /// Where the bodies are at the start of a step.
@@ -27,6 +26,9 @@ pub(super) struct Lines<'a> {
 /// A covector on the velocities of a body: on that of a point, and on the angular velocity.
 type Covector = [Vector3<f64>; 2];
 
+/// The parts of a row, and the velocity that prescribed motion brings.
+type Written = ([Part; 2], f64);
+
 impl Lines<'_> {
     /// The row of a direction at a point: of the first body against the second, and the velocity that prescribed motion brings.
     pub(super) fn line(
@@ -34,47 +36,95 @@ impl Lines<'_> {
         bodies: [usize; 2],
         point: &Vector3<f64>,
         direction: &Vector3<f64>,
-    ) -> (Line, f64) {
-        self.row(bodies, point, [*direction, Vector3::zeros()])
+    ) -> (LineBuf, f64) {
+        self.alone(bodies, point, [*direction, Vector3::zeros()])
     }
 
     /// The row of a relative angular velocity.
-    pub(super) fn angular(&self, bodies: [usize; 2], direction: &Vector3<f64>) -> (Line, f64) {
-        self.row(bodies, &Vector3::zeros(), [Vector3::zeros(), *direction])
+    pub(super) fn angular(&self, bodies: [usize; 2], direction: &Vector3<f64>) -> (LineBuf, f64) {
+        self.alone(bodies, &Vector3::zeros(), [Vector3::zeros(), *direction])
     }
 
-    fn row(&self, bodies: [usize; 2], point: &Vector3<f64>, covector: Covector) -> (Line, f64) {
-        let mut drift = 0.0;
+    fn alone(
+        &self,
+        bodies: [usize; 2],
+        point: &Vector3<f64>,
+        covector: Covector,
+    ) -> (LineBuf, f64) {
+        let mut entries = Vec::new();
+        let (parts, drift) = self.write(bodies, point, covector, &mut entries);
+        (LineBuf { parts, entries }, drift)
+    }
+
+    /// Adds the row of a direction at a point to others; returns the velocity that prescribed motion brings.
+    pub(super) fn push(
+        &self,
+        list: &mut LineList,
+        bodies: [usize; 2],
+        point: &Vector3<f64>,
+        direction: &Vector3<f64>,
+    ) -> f64 {
+        let covector = [*direction, Vector3::zeros()];
+        list.push_with(|entries| self.write(bodies, point, covector, entries))
+    }
+
+    /// Appends the entries of a row.
+    fn write(
+        &self,
+        bodies: [usize; 2],
+        point: &Vector3<f64>,
+        covector: Covector,
+        out: &mut Vec<Vector3<f64>>,
+    ) -> Written {
+        let negative = covector.map(|x| -x);
         let links = bodies.map(|b| self.system.items[b].link);
         if let ([Some([_, first]), Some([_, second])], Some(tree)) = (links, self.tree) {
-            let mut own = entries(tree, first, point, &covector);
-            let other = entries(tree, second, point, &covector.map(|x| -x));
-            own.iter_mut().zip(other).for_each(|(a, b)| *a += b);
-            let side = LineSide::Tree { at: tree.1.at, jacobian: padded(&own) };
-            return (Line { sides: [side, LineSide::Fixed] }, drift);
+            let part = append_tree(tree, out);
+            let from = out.len() - part.count;
+            let own = &mut out[from..];
+            add_link(tree, (first, point, &covector), own);
+            add_link(tree, (second, point, &negative), own);
+            return ([part, Part::default()], 0.0);
         }
-        let mut side = |body: usize, covector: Covector| {
-            let item = &self.system.items[body];
-            if let (Some([_, link]), Some(tree)) = (item.link, self.tree) {
-                let jacobian = padded(&entries(tree, link, point, &covector));
-                return LineSide::Tree { at: tree.1.at, jacobian };
-            }
-            let mut rows = jacobian(&covector[0], &(point - self.states[body].center));
-            rows[1] += covector[1];
-            match (item.unknown, self.prescribed.get(body)) {
-                (Some(at), _) => return LineSide::Free { at, jacobian: rows },
-                (None, Some([v, w])) => drift += rows[0].dot(v) + rows[1].dot(w),
-                (None, None) => {}
-            }
-            LineSide::Fixed
+        let (first, drift) = self.write_side(bodies[0], point, covector, out);
+        let (second, more) = self.write_side(bodies[1], point, negative, out);
+        ([first, second], drift + more)
+    }
+
+    fn write_side(
+        &self,
+        body: usize,
+        point: &Vector3<f64>,
+        covector: Covector,
+        out: &mut Vec<Vector3<f64>>,
+    ) -> (Part, f64) {
+        let item = &self.system.items[body];
+        if let (Some([_, link]), Some(tree)) = (item.link, self.tree) {
+            let part = append_tree(tree, out);
+            let own = out.len() - part.count;
+            add_link(tree, (link, point, &covector), &mut out[own..]);
+            return (part, 0.0);
+        }
+        let rows = || {
+            let [l, a] = jacobian(&covector[0], &(point - self.states[body].center));
+            [l, a + covector[1]]
         };
-        let sides = [side(bodies[0], covector), side(bodies[1], covector.map(|x| -x))];
-        (Line { sides }, drift)
+        match (item.unknown, self.prescribed.get(body)) {
+            (Some(at), _) => {
+                out.extend_from_slice(&rows());
+                (Part { at, count: 2 }, 0.0)
+            }
+            (None, Some([v, w])) => {
+                let [l, a] = rows();
+                (Part::default(), l.dot(v) + a.dot(w))
+            }
+            (None, None) => (Part::default(), 0.0),
+        }
     }
 
     /// `J M⁻¹Jᵀ` of a row.
-    pub(super) fn mobility(&self, line: &Line) -> f64 {
-        line.dot(&response(line, self.inverse, self.tree.map(|t| t.1)))
+    pub(super) fn mobility(&self, line: Line<'_>) -> f64 {
+        mobility(line, (self.inverse, self.tree.map(|t| t.1)))
     }
 
     /// Velocity along a direction at a point at the start of the step \[m/s\].
@@ -98,17 +148,22 @@ impl Lines<'_> {
     }
 }
 
-/// Entries of a covector on a link.
-fn entries(
+/// Appends zeros for the entries of a tree.
+fn append_tree((_, tree): (&ArticulatedModel, &TreeStep), out: &mut Vec<Vector3<f64>>) -> Part {
+    let count = tree.after.len().div_ceil(3);
+    out.resize(out.len() + count, Vector3::zeros());
+    Part { at: tree.at, count }
+}
+
+/// Adds the entries of a covector on a link.
+fn add_link(
     (model, tree): (&ArticulatedModel, &TreeStep),
-    link: usize,
-    point: &Vector3<f64>,
-    [linear, angular]: &Covector,
-) -> Vec<f64> {
+    (link, point, [linear, angular]): (usize, &Vector3<f64>, &Covector),
+    out: &mut [Vector3<f64>],
+) {
     let at = &tree.kinematics;
-    let mut out = vec![0.0; tree.after.len()];
     for &k in model.support(link) {
-        out[k] = linear.dot(&at.point_column(k, point)) + angular.dot(&at.columns[k].angular);
+        let own = linear.dot(&at.point_column(k, point)) + angular.dot(&at.columns[k].angular);
+        out[k / 3][k % 3] += own;
     }
-    out
 }

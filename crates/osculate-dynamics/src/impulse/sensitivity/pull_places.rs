@@ -4,55 +4,79 @@ use super::adjoint::{StateBar, Sweep, settle};
 use super::back::Back;
 use super::carry::{self, AnchorBar, AnchorState, Memory};
 use super::stretch;
-use crate::impulse::AnchorImpulse;
 use crate::impulse::body::RigidState;
+use crate::impulse::{AnchorImpulse, ContactImpulse};
 use nalgebra::Vector3;
+use osculate_contact::impulse::patch::Motion;
 use osculate_math::se3::Pose;
 
 fn anchor_state(a: &AnchorImpulse) -> AnchorState {
     AnchorState { position: a.position, normal: a.normal, displacement: a.displacement }
 }
 
+/// How the bodies of the last anchor moved: anchors are listed pair by pair.
+#[derive(Default)]
+struct LastMotions(Option<([usize; 2], [Motion; 2])>);
+
+impl LastMotions {
+    /// * `poses`: before and now.
+    fn of(&mut self, bodies: [usize; 2], [before, now]: [&[Pose; 2]; 2]) -> [Motion; 2] {
+        if let Some((_, motions)) = self.0.filter(|(same, _)| *same == bodies) {
+            return motions;
+        }
+        let motions = std::array::from_fn(|k| match before[k] == now[k] {
+            true => Motion { center: now[k].position, ..Motion::none() },
+            false => carry::motion(&before[k], &now[k]),
+        });
+        self.0 = Some((bodies, motions));
+        motions
+    }
+}
+
 impl Sweep<'_> {
     /// Anchors to contacts, poses and the anchors that they continue.
+    ///
+    /// * `bars`: by the anchors; taken to their places.
     pub(super) fn pull_anchors(
         &mut self,
         back: &mut Back<'_>,
-        anchors: &[AnchorBar],
+        anchors: &mut [AnchorBar],
         bars: &mut [StateBar],
     ) {
         let source = self.source;
-        let mut next = match back.step {
-            0 => Vec::new(),
-            k => vec![AnchorBar::default(); source.trajectory.records[k - 1].anchors.len()],
+        let before = match back.step {
+            0 => 0,
+            k => source.trajectory.records[k - 1].anchors.len(),
         };
-        let mut bars_of_place = anchors.to_vec();
+        self.anchors.clear();
+        self.anchors.resize(before, AnchorBar::default());
+        let mut last = LastMotions::default();
         for (i, parts) in back.record.stretched() {
             let [a, b] = [i, i + 1].map(|k| {
                 let mut state = anchor_state(&back.record.anchors[k]);
                 // Before the stretch is taken out; what remembers nothing had no displacement.
-                state.displacement = match self.memory(back, k) {
+                state.displacement = match self.memory(back, k, &mut last) {
                     Some((memory, ..)) => memory.displacement(&state),
                     None => Vector3::zeros(),
                 };
                 state
             });
-            let (first, second) = bars_of_place.split_at_mut(i + 1);
+            let (first, second) = anchors.split_at_mut(i + 1);
             stretch::pull_unstretch([&a, &b], [&mut first[i], &mut second[0]], parts);
         }
         for (i, anchor) in back.record.anchors.iter().enumerate() {
-            let Some((memory, j, partner)) = self.memory(back, i) else { continue };
-            let by = bars_of_place[i].displacement;
+            let by = anchors[i].displacement;
             if by == Vector3::zeros() {
                 continue;
             }
+            let Some((memory, j, partner)) = self.memory(back, i, &mut last) else { continue };
             let moves = anchor.bodies.map(|b| source.system.items[b].inertia.is_some());
             let bar = memory.pull(&anchor_state(anchor), &by, moves);
-            bars_of_place[i].position += bar.new[0];
-            bars_of_place[i].normal += bar.new[1];
-            next[j].add(&bar.old);
+            anchors[i].position += bar.new[0];
+            anchors[i].normal += bar.new[1];
+            self.anchors[j].add(&bar.old);
             if let Some(p) = partner {
-                next[p].add(&bar.partner);
+                self.anchors[p].add(&bar.partner);
             }
             for (k, body) in anchor.bodies.into_iter().enumerate() {
                 self.earlier[body].center += bar.before[k][0];
@@ -61,17 +85,21 @@ impl Sweep<'_> {
                 bars[body].rotation += bar.now[k][1];
             }
         }
-        for bar in &mut next {
+        for bar in &mut self.anchors {
             for x in [&mut bar.position, &mut bar.normal, &mut bar.displacement] {
                 settle(x.as_mut_slice());
             }
         }
-        self.anchors = next;
-        self.pull_places(back, &bars_of_place);
+        self.pull_places(back, anchors);
     }
 
     /// What an anchor continues: with the index of that anchor in the step before, and of its partner.
-    fn memory(&self, back: &Back<'_>, i: usize) -> Option<(Memory, usize, Option<usize>)> {
+    fn memory(
+        &self,
+        back: &Back<'_>,
+        i: usize,
+        last: &mut LastMotions,
+    ) -> Option<(Memory, usize, Option<usize>)> {
         let source = self.source;
         let anchor = &back.record.anchors[i];
         let j = anchor.continues.filter(|_| back.step > 0)?;
@@ -79,11 +107,13 @@ impl Sweep<'_> {
         let before = source.trajectory.state(back.step - 1);
         let poses = |s: &[RigidState]| -> [Pose; 2] { anchor.bodies.map(|b| s[b].pose()) };
         let partner = past[j].partner.filter(|&p| !past[p].released);
+        let (before, now) = (poses(before), poses(back.states));
         let memory = Memory {
             old: anchor_state(&past[j]),
             partner: partner.map(|p| anchor_state(&past[p])),
-            before: poses(before),
-            now: poses(back.states),
+            motions: last.of(anchor.bodies, [&before, &now]),
+            before,
+            now,
             holder: carry::holder_of(&source.system, anchor.bodies),
         };
         Some((memory, j, partner))
@@ -106,13 +136,12 @@ impl Sweep<'_> {
                 continue;
             }
             let length = carry::length(&source.system, anchor.bodies);
-            let points: Vec<Vector3<f64>> = back.record.contacts[from..to]
-                .iter()
-                .map(|c| (c.point.point_a + c.point.point_b) * 0.5)
-                .collect();
+            self.points.clear();
+            let middles = back.record.contacts[from..to].iter();
+            self.points.extend(middles.map(ContactImpulse::middle));
             let footprint = source.settings.footprint;
             let normal = &anchor.normal;
-            if let Some(by) = carry::pull_places(&points, normal, (length, footprint), own) {
+            if let Some(by) = carry::pull_places(&self.points, normal, (length, footprint), own) {
                 for (bar, middle) in back.contacts[from..to].iter_mut().zip(&by.points) {
                     bar.middle += middle;
                 }
@@ -128,29 +157,38 @@ impl Sweep<'_> {
     pub(super) fn pull_contacts(&mut self, back: &Back<'_>, bars: &mut [StateBar]) {
         let source = self.source;
         let parameters = &source.parameters.scene.bodies;
-        for (contact, bar) in back.record.contacts.iter().zip(&back.contacts) {
-            if bar.gap == 0.0 && bar.middle == Vector3::zeros() && bar.normal == Vector3::zeros() {
-                continue;
-            }
-            let bodies = contact.bodies;
+        let mut first = 0;
+        for own in back.record.contacts.chunk_by(|a, b| a.bodies == b.bodies) {
+            let bars_of_points = &back.contacts[first..first + own.len()];
+            first += own.len();
+            let bodies = own[0].bodies;
             let poses = bodies.map(|b| back.states[b].local_pose(&parameters[b].center));
-            let point = &contact.point;
-            let pulled = contact.contact.pull(poses.each_ref(), point, bar);
-            let middle = (point.point_a + point.point_b) * 0.5;
-            for (k, body) in bodies.into_iter().enumerate() {
-                let twist = &pulled[k];
-                let state = &back.states[body];
-                bars[body].center += twist.translation;
-                bars[body].rotation +=
-                    twist.rotation + (middle - state.center).cross(&twist.translation);
-                self.total.center[body] -= state.rotation.tr_mul(&twist.translation);
-                if let Some(collider) = &parameters[body].collider {
-                    let contact = &contact.contact;
-                    let by = contact.pull_dimensions(k, collider, &poses[k], point, twist);
-                    for (sum, d) in self.total.dimensions[body].iter_mut().zip(by) {
-                        *sum += d;
+            let mut shifts = [Vector3::zeros(); 2];
+            for (contact, bar) in own.iter().zip(bars_of_points) {
+                let none = Vector3::zeros();
+                if bar.gap == 0.0 && bar.middle == none && bar.normal == none {
+                    continue;
+                }
+                let point = &contact.point;
+                let pulled = contact.contact.pull(poses.each_ref(), point, bar);
+                let middle = (point.point_a + point.point_b) * 0.5;
+                for (k, body) in bodies.into_iter().enumerate() {
+                    let twist = &pulled[k];
+                    let arm = middle - back.states[body].center;
+                    shifts[k] += twist.translation;
+                    bars[body].rotation += twist.rotation + arm.cross(&twist.translation);
+                    if let Some(collider) = &parameters[body].collider {
+                        let contact = &contact.contact;
+                        let by = contact.pull_dimensions(k, collider, &poses[k], point, twist);
+                        for (sum, d) in self.total.dimensions[body].iter_mut().zip(by) {
+                            *sum += d;
+                        }
                     }
                 }
+            }
+            for (body, shift) in bodies.into_iter().zip(&shifts) {
+                bars[body].center += shift;
+                self.total.center[body] -= back.states[body].rotation.tr_mul(shift);
             }
         }
     }

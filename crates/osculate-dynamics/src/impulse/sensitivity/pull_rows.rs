@@ -1,34 +1,34 @@
 //! Pullback of the rows of a step, to points, normals and gaps of contacts, to anchors and to the numbers of the laws.
 
 use super::adjoint::{StateBar, Sweep};
-use super::back::{Back, Field};
+use super::back::{Back, Field, LastPair, PairTwists};
 use super::carry::AnchorBar;
 use super::linear::{Friction, LivePair, Place};
 use super::normal_slopes::slopes;
 use nalgebra::{Vector2, Vector3};
 
 impl Sweep<'_> {
-    /// Derivative of `Λ·w_p(v)`: returns that by the point, adds those by the centres and by the columns of links.
+    /// Derivative of `Λ·w_p(v)`: returns that by the point, adds those by the centres and by the columns of links; and `w_p(v)`.
+    #[inline]
     pub(super) fn pull_velocity(
         &self,
         back: &mut Back<'_>,
-        (bodies, p): ([usize; 2], &Vector3<f64>),
+        (twists, p): (&PairTwists, &Vector3<f64>),
         covector: &Vector3<f64>,
-        field: Field,
         bars: &mut [StateBar],
-    ) -> Vector3<f64> {
-        let source = self.source;
-        let mut by_point = Vector3::zeros();
-        for (body, sign) in bodies.into_iter().zip([1.0, -1.0]) {
-            let [_, w] = back.twist(source, body, field);
-            let by = covector.cross(&w) * sign;
-            by_point += by;
-            bars[body].center -= by;
-            let force = covector * sign;
-            let arm = p - back.states[body].center;
-            back.charge(source, body, field, [force, arm.cross(&force)]);
+    ) -> [Vector3<f64>; 2] {
+        let [a, b] = twists.bodies;
+        let [[v, w], [u, z]] = &twists.of;
+        let [x, y] = [a, b].map(|body| p - back.states[body].center);
+        let (first, second) = (covector.cross(w), z.cross(covector));
+        bars[a].center -= first;
+        bars[b].center -= second;
+        if self.tree.is_some() {
+            let field = twists.field;
+            back.charge(self.source, a, field, [*covector, x.cross(covector)]);
+            back.charge(self.source, b, field, [-covector, -y.cross(covector)]);
         }
-        by_point
+        [first + second, v + w.cross(&x) - u - z.cross(&y)]
     }
 
     /// The same of a covector on the relative angular velocity.
@@ -47,23 +47,27 @@ impl Sweep<'_> {
     pub(super) fn pull_normals(&mut self, back: &mut Back<'_>, bars: &mut [StateBar]) {
         let source = self.source;
         let h = source.simulator.durations()[back.step];
+        let mut last = LastPair::default();
         for normal in &back.linear.normals {
             let contact = &back.record.contacts[normal.contact];
             let (bodies, n, p) = (contact.bodies, contact.point.normal, normal.point);
             let mu = back.rows[normal.unknown];
             let mut middle = Vector3::zeros();
             let mut by_normal = Vector3::zeros();
-            for (factor, field) in [(normal.impulse, Field::Change), (-mu, Field::After)] {
-                middle += self.pull_velocity(back, (bodies, &p), &(n * factor), field, bars);
-                by_normal += back.relative(source, bodies, &p, field) * factor;
+            for (factor, twists) in [normal.impulse, -mu].iter().zip(last.of(back, source, bodies))
+            {
+                let [by_point, u] = self.pull_velocity(back, (twists, &p), &(n * *factor), bars);
+                middle += by_point;
+                by_normal += u * *factor;
             }
             let slopes = slopes(&source.settings.normal, contact.point.gap, h);
             let mut gap = 0.0;
             if let Some(approach) = normal.rebound {
                 let factor = -mu * source.parameters.restitution(bodies);
-                let field = Field::Start;
-                middle += self.pull_velocity(back, (bodies, &p), &(n * factor), field, bars);
-                by_normal += back.relative(source, bodies, &p, field) * factor;
+                let twists = back.twists(source, bodies, Field::Start);
+                let [by_point, u] = self.pull_velocity(back, (&twists, &p), &(n * factor), bars);
+                middle += by_point;
+                by_normal += u * factor;
                 for (body, sign) in bodies.into_iter().zip([factor, -factor]) {
                     if source.system.items[body].inertia.is_some() {
                         bars[body].velocity += n * sign;
@@ -94,6 +98,7 @@ impl Sweep<'_> {
     ) {
         let h = self.source.simulator.durations()[back.step];
         let beta = self.source.settings.anchor_beta / h;
+        let mut last = LastPair::default();
         for pair in &back.linear.pairs {
             let mu = match pair.friction {
                 Friction::Stick => {
@@ -108,14 +113,16 @@ impl Sweep<'_> {
             let (f, lambda) = (world(&pair.impulse), world(&mu));
             let (mut middle, mut normal) = (Vector3::zeros(), Vector3::zeros());
             let n = &pair.normal;
-            for (covector, field) in [(f, Field::Change), (-lambda, Field::After)] {
-                let at = (pair.bodies, &pair.point);
-                middle += self.pull_velocity(back, at, &covector, field, bars);
+            let twists = last.of(back, self.source, pair.bodies);
+            for (covector, twists) in [f, -lambda].iter().zip(twists) {
+                let [by_point, u] = self.pull_velocity(back, (twists, &pair.point), covector, bars);
+                middle += by_point;
                 // dt = −n (t·dn)
-                let u = back.relative(self.source, pair.bodies, &pair.point, field);
                 normal -= covector * n.dot(&u);
+                if twists.field == Field::Change {
+                    self.pull_share(pair, &u);
+                }
             }
-            self.pull_share(back, pair);
             match pair.place {
                 Place::Contact(i) => {
                     back.contacts[i].middle += middle;
@@ -133,12 +140,13 @@ impl Sweep<'_> {
     }
 
     /// By the coefficient of friction; exactly nothing where it sticks.
-    fn pull_share(&mut self, back: &Back<'_>, pair: &LivePair) {
+    ///
+    /// * `u`: relative velocity at `ψ`.
+    fn pull_share(&mut self, pair: &LivePair, u: &Vector3<f64>) {
         let (Friction::Slide { along, .. } | Friction::Empty { along }) = pair.friction else {
             return;
         };
-        let u = back.relative(self.source, pair.bodies, &pair.point, Field::Change);
-        let slip = Vector2::new(pair.directions[0].dot(&u), pair.directions[1].dot(&u));
+        let slip = Vector2::new(pair.directions[0].dot(u), pair.directions[1].dot(u));
         let by = slip.dot(&along) * pair.load / pair.parts;
         self.add_friction(pair.bodies, by);
     }
@@ -153,10 +161,7 @@ impl Sweep<'_> {
     pub(super) fn pull_spins(&mut self, back: &mut Back<'_>) {
         let source = self.source;
         for spin in &back.linear.spins {
-            let relative = |back: &Back<'_>, field| {
-                let [a, b] = spin.bodies.map(|b| back.twist(source, b, field)[1]);
-                a - b
-            };
+            let relative = |back: &Back<'_>, field| back.twists(source, spin.bodies, field).spin();
             let n = back.record.contacts[spin.contact].point.normal;
             let change = relative(back, Field::Change);
             back.contacts[spin.contact].normal += change * spin.impulse;
@@ -169,7 +174,7 @@ impl Sweep<'_> {
                     self.pull_spin(back, spin.bodies, &(n * -mu), Field::After);
                 }
                 Err(sign) => {
-                    let by = sign * spin.line.velocity(&back.psi);
+                    let by = sign * spin.line.view().velocity(&back.psi);
                     self.add_radius(back, (spin.bodies, spin.nearest), by * spin.budget);
                     self.add_friction(spin.bodies, by * spin.radius * spin.by_friction);
                 }

@@ -182,10 +182,9 @@ impl<'a> Source<'a> {
         }
         let states = self.trajectory.state(step);
         let duration = self.simulator.durations()[step];
-        let loads = scratch.trees.loads(&self.system, self.wrenches(step));
         let responses = scratch
             .trees
-            .responses(&loads, duration)
+            .unforced(duration)
             .map_err(|source| ImpulseGradientError::Tree { step, source })?;
         let free = self.system.items.iter().zip(states).filter(|(i, _)| i.unknown.is_some());
         let inverse = free.filter_map(|(item, state)| {

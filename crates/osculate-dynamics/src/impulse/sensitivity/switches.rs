@@ -158,7 +158,8 @@ impl Linearisation<'_> {
                     duration: source.simulator.durations()[step],
                 };
                 let line = |d: &Vector3<f64>| lines.line(pair.bodies, &pair.point, d).0;
-                let trace: f64 = pair.directions.iter().map(|d| lines.mobility(&line(d))).sum();
+                let trace: f64 =
+                    pair.directions.iter().map(|d| lines.mobility(line(d).view())).sum();
                 alpha / (alpha + trace)
             }
             Friction::Empty { .. } => f64::INFINITY,

@@ -145,13 +145,10 @@ impl<const M: usize> Pass<'_, M> {
                 let partner = past[j].partner.filter(|&p| !past[p].released);
                 let holder = carry::holder_of(&source.system, a.bodies);
                 let poses = |states: &[RigidState<Jet<M>>]| a.bodies.map(|b| states[b].pose());
-                let memory = carry::Memory {
-                    old: old[j],
-                    partner: partner.map(|p| old[p]),
-                    before: poses(before),
-                    now: poses(self.state),
-                    holder,
-                };
+                let (before, now) = (poses(before), poses(self.state));
+                let motions = std::array::from_fn(|k| carry::motion(&before[k], &now[k]));
+                let (old, partner) = (old[j], partner.map(|p| old[p]));
+                let memory = carry::Memory { old, partner, before, now, motions, holder };
                 anchor.displacement = memory.displacement(&anchor);
             }
             anchor

@@ -15,7 +15,7 @@ use super::back::{Back, Field};
 use super::ball::{ROUNDING, across};
 use super::carry::{AnchorBar, AnchorState};
 use super::collect::{Candidate, INSIDE, Region};
-use super::line::Line;
+use super::line::LineBuf;
 use super::linear::{Place, StepLinear};
 use super::lines::Lines;
 use super::tangent::Pass;
@@ -38,7 +38,7 @@ pub(super) struct LiveTorsion {
     pub(super) point: Vector3<f64>,
     /// Normal and tangents.
     directions: [Vector3<f64>; 3],
-    lines: [Line; ROWS],
+    lines: [LineBuf; ROWS],
     /// `r_T` and `τ` \[N s, N m s\].
     impulses: [f64; ROWS],
     /// `u_T + β d/h` and `ω_N` \[m/s, rad/s\].
@@ -119,14 +119,14 @@ impl LiveTorsion {
 
     /// `w ← w + Jᵀ r`.
     pub(super) fn apply(&self, w: &mut [Vector3<f64>]) {
-        self.lines.iter().zip(self.impulses).for_each(|(line, r)| line.apply(r, w));
+        self.lines.iter().zip(self.impulses).for_each(|(line, r)| line.view().apply(r, w));
     }
 
     /// The row of scaled weights.
-    fn mix(&self, weights: &Vector3<f64>) -> Line {
-        let mut sum = self.lines[0].scaled(weights.x);
-        sum.add(&self.lines[1], weights.y);
-        sum.add(&self.lines[2], weights.z * self.lever);
+    fn mix(&self, weights: &Vector3<f64>) -> LineBuf {
+        let mut sum = self.lines[0].view().scaled(weights.x);
+        sum.add(self.lines[1].view(), weights.y);
+        sum.add(self.lines[2].view(), weights.z * self.lever);
         sum
     }
 
@@ -165,7 +165,8 @@ impl StepLinear {
         ];
         let drift = at.displacement * (lines.settings.anchor_beta / lines.duration);
         let bias = [s.dot(&drift), t.dot(&drift), 0.0];
-        let mut slips = rows.each_ref().map(|(line, drift)| line.velocity(&self.after) + drift);
+        let mut slips =
+            rows.each_ref().map(|(line, drift)| line.view().velocity(&self.after) + drift);
         slips.iter_mut().zip(bias).for_each(|(u, b)| *u += b);
         let by_radius = if lines.settings.torsion == Torsion::LimitSurface { 1.5 } else { 1.0 };
         let mut live = LiveTorsion {
@@ -191,7 +192,7 @@ impl StepLinear {
         if let Some(slip) = &live.slides {
             let pull = live.mix(&slip.along);
             for normal in &self.normals[region.group.clone()] {
-                self.columns[normal.unknown].add(&pull, friction);
+                self.columns.add(normal.unknown, pull.view(), friction);
             }
         }
         self.torsions.push(live);
@@ -222,15 +223,14 @@ impl StepLinear {
         let y = Vector3::from(live.impulses).component_div(&levers) / budget;
         let squares = levers.component_mul(&levers);
         let trace: f64 =
-            live.lines.iter().zip(squares.iter()).map(|(l, s)| lines.mobility(l) * s).sum();
+            live.lines.iter().zip(squares.iter()).map(|(l, s)| lines.mobility(l.view()) * s).sum();
         let on = (y.norm() > 0.0).then(|| OnSurface::new(lines.settings.torsion, &y, &slip));
         let slides = |on: &OnSurface| on.size >= INSIDE && on.speed > ROUNDING * trace * budget;
         match on.as_ref().filter(|on| slides(on)) {
             None => {
                 live.margin = 1.0 - on.map_or(0.0, |on| on.size);
                 for line in &live.lines {
-                    self.rows.push(line.clone());
-                    self.columns.push(line.clone());
+                    self.push_row(line.view());
                     diagonal.push(0.0);
                 }
             }
@@ -238,9 +238,7 @@ impl StepLinear {
                 let alpha = on.speed / budget;
                 live.margin = alpha / (alpha + trace);
                 for (t, bend) in &on.basis {
-                    let row = live.mix(t);
-                    self.rows.push(row.clone());
-                    self.columns.push(row);
+                    self.push_row(live.mix(t).view());
                     diagonal.push(alpha / bend);
                 }
                 let basis = on.basis.map(|(t, _)| t).to_vec();
@@ -314,16 +312,16 @@ impl Sweep<'_> {
             let (mut middle, mut normal) = (Vector3::zeros(), Vector3::zeros());
             for (x, field) in [(&live.impulses, Field::Change), (&rows, Field::After)] {
                 let [linear, angular] = live.world(x);
-                middle += self.pull_velocity(back, (bodies, p), &linear, field, bars);
+                let twists = back.twists(source, bodies, field);
+                let [by_point, u] = self.pull_velocity(back, (&twists, p), &linear, bars);
+                middle += by_point;
                 self.pull_spin(back, bodies, &angular, field);
-                let [a, b] = bodies.map(|b| back.twist(source, b, field)[1]);
-                let u = back.relative(source, bodies, p, field);
                 // dt = −n (t·dn), and the axis of spin is the normal.
-                normal += (a - b) * x[2] - linear * n.dot(&u);
+                normal += twists.spin() * x[2] - linear * n.dot(&u);
             }
             if let Some(slip) = &live.slides {
                 let levers = live.levers();
-                let moved = live.lines.each_ref().map(|line| line.velocity(&back.psi));
+                let moved = live.lines.each_ref().map(|line| line.view().velocity(&back.psi));
                 let along = slip.along.component_mul(&levers).dot(&Vector3::from(moved));
                 self.add_friction(bodies, along * live.load);
                 let by_lever = live.impulses[2] / live.lever * moved[2] - tests[2] * live.slips[2];

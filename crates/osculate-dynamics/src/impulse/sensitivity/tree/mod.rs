@@ -21,7 +21,7 @@ pub(super) use tangent::{TreePass, TreePath};
 
 use super::ball::{ROUNDING, across};
 use super::collect::INSIDE;
-use super::line::Line;
+use super::line::LineBuf;
 use super::linear::StepLinear;
 use crate::articulated::immediate::{FrictionBlock, RowSource, TreeResponse, TreeRow};
 use crate::articulated::{Configuration, MassFactor, TreeKinematics};
@@ -131,9 +131,7 @@ impl StepLinear {
             (RowState::Bound(impulse.signum()), aim.abs() / most - 1.0)
         };
         if let RowState::Acting(_) = state {
-            let line = Line::of_tree(at, &row.jacobian);
-            self.rows.push(line.clone());
-            self.columns.push(line);
+            self.push_row(LineBuf::of_tree(at, &row.jacobian).view());
             diagonal.push(row.compliance);
         }
         let dof = row.jacobian.iter().position(|j| *j != 0.0).unwrap_or(0);
@@ -153,12 +151,12 @@ impl StepLinear {
             impulses.iter().zip(&block.rows).map(|(r, row)| r * row.velocity(after)).sum();
         let alpha = if size > 0.0 { -power / (size * size) } else { 0.0 };
         let trace: f64 = block.rows.iter().map(|r| r.weight).sum();
-        let lines: Vec<Line> = block.rows.iter().map(|r| Line::of_tree(at, &r.jacobian)).collect();
+        let line = |row: &TreeRow| LineBuf::of_tree(at, &row.jacobian);
+        let lines: Vec<LineBuf> = block.rows.iter().map(line).collect();
         let (first, count) = (block.first, lines.len());
         if size < block.bound * INSIDE || alpha <= ROUNDING * trace {
             for line in lines {
-                self.rows.push(line.clone());
-                self.columns.push(line);
+                self.push_row(line.view());
                 diagonal.push(0.0);
             }
             let margin = 1.0 - size / block.bound;
@@ -166,10 +164,9 @@ impl StepLinear {
         }
         let along: Vec<f64> = impulses.iter().map(|r| r / size).collect();
         for t in across(&along) {
-            let mut line = lines[0].scaled(t[0]);
-            lines[1..].iter().zip(&t[1..]).for_each(|(own, t)| line.add(own, *t));
-            self.rows.push(line.clone());
-            self.columns.push(line);
+            let mut line = lines[0].view().scaled(t[0]);
+            lines[1..].iter().zip(&t[1..]).for_each(|(own, t)| line.add(own.view(), *t));
+            self.push_row(line.view());
             diagonal.push(alpha);
         }
         let margin = alpha / (alpha + trace);
