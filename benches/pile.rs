@@ -4,7 +4,8 @@
 //! P1Q3, backward Euler), slightly turned and shifted at random; 5 ms steps, 2 ms from 512 cubes on.
 //!
 //! `cargo bench --bench pile [-- WORD …]` with numbers of cubes, `box` or `sdf` (grids with the default resolution), and `stage-start`, `current-geometry` or `current`
-//! as words; more than one of a kind are run in turn. `2ms` makes all steps that long, `once` rolls out once instead of three times. `halve` cuts the steps that do not converge, down to Δt/2¹². One second is rolled out in two halves, where the cubes fall and collide, and where they come to rest. Printed
+//! as words; more than one of a kind are run in turn. `2ms` makes all steps that long, `once` rolls out once instead of three times, `spread` makes piles of
+//! eight a metre apart instead of one. `halve` cuts the steps that do not converge, down to Δt/2¹². One second is rolled out in two halves, where the cubes fall and collide, and where they come to rest. Printed
 //! are processor time a step (mean, and median of the steps) and a contact, Newton iterations, stages not converged, contacts and memory.
 //! `RAYON_NUM_THREADS=1` for one thread.
 
@@ -45,8 +46,8 @@ impl Field {
     }
 }
 
-/// `n` cubes in a lattice of 0.125 × 0.125 × 0.13 m, 8 cm above a plane.
-fn scene(n: usize, field: Field) -> Scene {
+/// `n` cubes in a lattice of 0.125 × 0.125 × 0.13 m, 8 cm above a plane; or of eight each, a metre apart.
+fn scene(n: usize, field: Field, spread: bool) -> Scene {
     let contact = ContactParams { friction: 0.5, ..ContactParams::default() };
     let mut ground = Body::fixed("ground");
     ground.collider = Some(Collider::half_space(Vector3::z(), 0.0).unwrap());
@@ -57,15 +58,18 @@ fn scene(n: usize, field: Field) -> Scene {
     let samples = SurfaceSamples::from_mesh(&mesh, TriangleRule::P1Q3);
     let collider = field.collider(&mesh);
     let mut rng = StdRng::seed_from_u64(0);
-    let side = (n as f64).cbrt().round() as usize;
+    let piles = if spread { n.div_ceil(8) } else { 1 };
+    let side = (n as f64 / piles as f64).cbrt().round() as usize;
+    let across = (piles as f64).sqrt().ceil() as usize;
     let mut bodies = vec![ground];
     for i in 0..n {
+        let (pile, i) = if spread { (i / 8, i % 8) } else { (0, i) };
         let (x, y, z) = (i % side, i / side % side, i / (side * side));
-        let mut cube = Body::dynamic(format!("cube_{i}"), mass);
+        let mut cube = Body::dynamic(format!("cube_{pile}_{i}"), mass);
         let turn = Vector3::from_fn(|_, _| uniform(&mut rng, 0.2));
         let position = Vector3::new(
-            0.125 * x as f64 + uniform(&mut rng, 0.01),
-            0.125 * y as f64 + uniform(&mut rng, 0.01),
+            0.125 * x as f64 + (pile % across) as f64 + uniform(&mut rng, 0.01),
+            0.125 * y as f64 + (pile / across) as f64 + uniform(&mut rng, 0.01),
             0.08 + 0.13 * z as f64,
         );
         cube.pose = Pose { position, rotation: so3::exp(&turn) };
@@ -175,11 +179,12 @@ fn peak() -> f64 {
 
 fn main() {
     let (mut numbers, mut fields, mut schedules) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut halves, mut times, mut step) = (false, 3, None);
+    let (mut halves, mut times, mut step, mut spread) = (false, 3, None, false);
     for word in std::env::args().skip(1) {
         match word.as_str() {
             "halve" => halves = true,
             "once" => times = 1,
+            "spread" => spread = true,
             "box" => fields.push(Field::Box),
             "sdf" => fields.push(Field::Sdf),
             "stage-start" => schedules.push(DissipationSchedule::StageStart),
@@ -200,13 +205,14 @@ fn main() {
     for n in or(numbers) {
         for &field in &fields {
             for &schedule in &schedules {
-                println!("{n} cubes, {field:?}, {schedule:?}");
+                let apart = if spread { " in piles of 8" } else { "" };
+                println!("{n} cubes{apart}, {field:?}, {schedule:?}");
                 let step = step.unwrap_or(if n >= 512 { 0.002 } else { 0.005 });
                 if halves {
-                    halved(scene(n, field), schedule, step);
+                    halved(scene(n, field, spread), schedule, step);
                     continue;
                 }
-                let fallen = phase("falling", scene(n, field), schedule, (step, times));
+                let fallen = phase("falling", scene(n, field, spread), schedule, (step, times));
                 phase("settled", fallen, schedule, (step, times));
             }
         }
