@@ -252,8 +252,16 @@ fn solve_island(
     let scene_unknown = |i: usize| BLOCK * nodes[i / BLOCK] as usize + i % BLOCK;
     // The rates of a chart are looked at pair by pair.
     let near = (!system.has_rates()).then(|| Near::of(island.pairs.len()));
-    let mut problem =
-        Rigid { system, part: &part, stage: &local, bodies: &mut bodies, factors, near };
+    let mut problem = Rigid {
+        system,
+        part: &part,
+        stage: &local,
+        bodies: &mut bodies,
+        factors,
+        near,
+        known: None,
+    };
+    start_lower(&mut problem, &start, &mut work.now);
     let how = How { duration: stage.duration, keep_factors, goal: 0.0 };
     let stats = newton::solve(&mut problem, settings, how, &mut work);
     let stats = stats.map_err(|failure| failure.map(scene_unknown))?;
@@ -261,6 +269,34 @@ fn solve_island(
     let mut now = std::mem::take(&mut work.now);
     system.keep_defect(&island.unknown, stage.duration, work.residual(), &mut now);
     Ok(Solved { now, stats, worst, factors: IslandFactors { nodes, matrix } })
+}
+
+/// Shares of the way from stage start to the guess that are looked at where the whole way is far.
+const SHARES: [f64; 3] = [0.5, 0.25, 0.0];
+
+/// How far a body is carried by its velocity that may be inside of another afterwards, as a share of its reach.
+const FAR: f64 = 0.1;
+
+/// Moves the guess towards the stage start where the potential is lower there.
+///
+/// Bodies carried far into each other would find a minimum of the stage in which they stay so: 512 falling cubes at 1.9 m/s and 5 ms ended in
+/// one with ten times the energy that they had.
+fn start_lower(problem: &mut Rigid<'_, '_>, start: &Vec<BodyState>, guess: &mut Vec<BodyState>) {
+    if !problem.is_carried_far(start, guess, FAR) {
+        return;
+    }
+    let Some(mut least) = problem.potential(guess) else { return };
+    let way = problem.way(start, guess);
+    let mut at = guess.clone();
+    for share in SHARES {
+        problem.step(start, &way, share, &mut at);
+        if let Some(potential) = problem.potential(&at)
+            && potential < least
+        {
+            least = potential;
+            guess.clone_from(&at);
+        }
+    }
 }
 
 fn collect(solved: Vec<Solved>, (iterations, local_iterations): (usize, usize)) -> StageSolution {

@@ -141,12 +141,38 @@ impl Group {
         )
     }
 
+    /// Residual and matrix of the group, from those of the part that it is of: the others are held where they are.
+    fn gather(
+        &self,
+        (part, matrix, r): (&Part<'_, f64>, &BlockMatrix<f64>, &[f64]),
+        own: &mut BlockMatrix<f64>,
+    ) -> Vec<f64> {
+        let mut residual = Vec::with_capacity(BLOCK * self.members);
+        for (member, &slot) in self.slots[..self.members].iter().enumerate() {
+            let Some(at) = part.unknown[slot] else { continue };
+            residual.extend_from_slice(&r[at..at + BLOCK]);
+            own.diagonal[member] = matrix.diagonal[at / BLOCK];
+        }
+        // Members stand in the order of their unknowns: rows and columns of an edge are the same.
+        for (pair, &list) in self.pairs.iter().zip(&self.lists) {
+            if let (Some(to), Some(from)) = (pair.edge, part.pairs[list].edge)
+                && matrix.touched[from as usize]
+            {
+                *own.edge(to as usize) = matrix.off[from as usize];
+            }
+        }
+        residual
+    }
+
     /// Solves the group down to a residual of `goal` \[N\]; moves its members in `now`, and returns the iterations, if that led anywhere.
+    ///
+    /// * `of_part`: the part that it is of, with matrix and residual at `now`.
     pub(super) fn solve(
         &self,
         system: &System<'_, f64>,
         stage: &Stage<'_, f64>,
         near: &mut Near,
+        of_part: (&Part<'_, f64>, &BlockMatrix<f64>, &[f64]),
         (settings, goal): (&NewtonSettings, f64),
         now: &mut [BodyState],
     ) -> Option<usize> {
@@ -172,10 +198,13 @@ impl Group {
             blocks = BlockFactors::default();
             Matrix::Blocks(&mut blocks)
         };
-        let lists = near.take(&self.lists);
+        let lists = near.take(&self.lists, &self.slots);
+        let residual = self.gather(of_part, &mut bodies.trial);
+        let at = Stage { now: &work.now, ..stage };
+        let known = Some((residual, system.known_near(&part, &at, &lists)));
         let stage = &stage;
-        let (bodies, part) = (&mut bodies, &part);
-        let mut problem = Rigid { system, part, stage, bodies, factors, near: Some(lists) };
+        let (bodies, part, near_lists) = (&mut bodies, &part, Some(lists));
+        let mut problem = Rigid { system, part, stage, bodies, factors, near: near_lists, known };
         let settings =
             NewtonSettings { iterations: settings.iterations.min(ITERATIONS), ..*settings };
         let how = How { duration: stage.duration, keep_factors: false, goal };

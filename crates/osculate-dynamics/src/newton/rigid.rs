@@ -39,7 +39,7 @@ impl Matrix<'_> {
 pub(crate) struct Bodies {
     /// The matrix of the iterate, and that of the point linearised last.
     pub(crate) matrix: BlockMatrix<f64>,
-    trial: BlockMatrix<f64>,
+    pub(super) trial: BlockMatrix<f64>,
     /// Mass \[kg\] and moment of inertia \[kg m²\] of the body of each group of six unknowns.
     inertia: Vec<[f64; 2]>,
     /// How many times its inertia over `Δt²` holds each body back, `σ`, and how much of that is in the matrix.
@@ -155,6 +155,8 @@ pub(crate) struct Rigid<'a, 's> {
     pub(crate) factors: Matrix<'a>,
     /// Lists of near samples, where the part is evaluated by them.
     pub(crate) near: Option<Near>,
+    /// Residual of the first point and what else its linearisation would tell, where it is known. Its matrix is that of the trial.
+    pub(crate) known: Option<(Vec<f64>, Linearised)>,
 }
 
 impl<'a> Rigid<'a, '_> {
@@ -166,10 +168,38 @@ impl<'a> Rigid<'a, '_> {
     }
 }
 
+impl Rigid<'_, '_> {
+    /// Whether a body is carried farther from one state to another than a share of the reach of its samples.
+    pub(crate) fn is_carried_far(&self, from: &[BodyState], to: &[BodyState], share: f64) -> bool {
+        self.part.bodies.iter().zip(from.iter().zip(to)).any(|(&body, (from, to))| {
+            let reach = self.system.bodies[body].reach;
+            let turned = (to.rotation - from.rotation).norm();
+            (to.center - from.center).norm() + turned * reach > share * reach
+        })
+    }
+
+    /// The step from some states to others.
+    pub(crate) fn way(&self, from: &[BodyState], to: &[BodyState]) -> Vec<f64> {
+        let mut step = vec![0.0; self.part.unknowns];
+        for (slot, at) in self.part.unknown.iter().enumerate() {
+            let Some(at) = *at else { continue };
+            let (from, to) = (&from[slot], &to[slot]);
+            let turn = so3::log(&(to.rotation * from.rotation.transpose()));
+            step[at..at + 3].copy_from_slice((to.center - from.center).as_slice());
+            step[at + 3..at + BLOCK].copy_from_slice(turn.as_slice());
+        }
+        step
+    }
+}
+
 impl Equations for Rigid<'_, '_> {
     type Point = Vec<BodyState>;
 
     fn linearise(&mut self, now: &Self::Point, r: &mut [f64]) -> Linearised {
+        if let Some((known, of)) = self.known.take() {
+            r.copy_from_slice(&known);
+            return of;
+        }
         let (at, matrix) = (self.at(now), &mut self.bodies.trial);
         if let Some(near) = &mut self.near {
             return self.system.linearise_near(self.part, &at, near, r, matrix);
@@ -213,7 +243,8 @@ impl Equations for Rigid<'_, '_> {
         let (groups, goal) = local::groups(self.part, &self.bodies.matrix, &sizes, asked)?;
         let (mut moved, mut iterations) = (vec![false; now.len()], 0);
         for group in groups {
-            let found = group.solve(self.system, self.stage, near, (settings, goal), now);
+            let of = (self.part, &self.bodies.matrix, &*r);
+            let found = group.solve(self.system, self.stage, near, of, (settings, goal), now);
             // Also where it led nowhere: its lists have been asked for elsewhere.
             for &slot in &group.slots[..group.members] {
                 moved[slot] = true;

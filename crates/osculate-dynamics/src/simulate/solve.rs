@@ -111,7 +111,8 @@ impl<'a, 's> StageSolver<'a, 's> {
             work.now.clear();
             work.now.extend_from_slice(now);
             let factors = Matrix::Dense(lu, pivots);
-            let mut problem = Rigid { system, part, stage, bodies, factors, near: None };
+            let mut problem =
+                Rigid { system, part, stage, bodies, factors, near: None, known: None };
             let how = How { duration: stage.duration, keep_factors: true, goal: 0.0 };
             let found = newton::solve(&mut problem, settings, how, work);
             let worst = problem.worst(work.residual()) / BLOCK;

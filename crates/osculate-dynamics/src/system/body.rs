@@ -24,7 +24,7 @@ pub(crate) struct Inertial<T> {
     pub(crate) normals: Option<Vec<Vector3<T>>>,
     pub(crate) collider: Option<Collider<T>>,
     /// Radius about the centre of mass that encloses the samples \[m\].
-    pub(super) reach: f64,
+    pub(crate) reach: f64,
     pub(super) extent: Extent,
     pub(super) has_gravity: bool,
 }

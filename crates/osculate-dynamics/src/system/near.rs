@@ -8,7 +8,8 @@
 //! ```
 //!
 //! so while that times the steepest slope of `Φ` is below the margin, no other sample touches; beyond, the list is made again. Which
-//! lists there are changes no bit of a sum: samples that do not touch add nothing, and the others keep their order.
+//! lists there are changes no bit of a sum: samples that do not touch add nothing, and the others keep their order. Most lists are made at the
+//! poses of the first evaluation, so how far bodies are from those is found once an evaluation and not for each of their pairs.
 
 use super::scatter::{scatter, scatter_near};
 use super::{PARALLEL, Pair, Part, Stage, System};
@@ -23,15 +24,34 @@ use rayon::prelude::*;
 /// Margin of a list as a share of the reach of the colliding body.
 const MARGIN: f64 = 0.1;
 
+/// Centre and rotation of a body.
+type Place = (Vector3<f64>, Matrix3<f64>);
+
 /// Lists of the pairs of an island, in their order.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Near(Vec<NearPair>);
+pub(crate) struct Near {
+    lists: Vec<NearPair>,
+    /// Where the bodies were at the first evaluation, by slot, and how far from there they are: `|δc|` \[m\] and `‖δR‖`.
+    first: Vec<Place>,
+    away: Vec<[f64; 2]>,
+}
+
+/// Where the bodies of a pair were when its list was made.
+#[derive(Clone, Debug, Default)]
+enum Made {
+    #[default]
+    Never,
+    /// At the first evaluation.
+    First,
+    Elsewhere(Box<[Place; 2]>),
+}
 
 /// The list of one pair.
 #[derive(Clone, Debug, Default)]
 struct NearPair {
-    /// Centres and rotations of the two bodies where the list was made.
-    at: Option<[(Vector3<f64>, Matrix3<f64>); 2]>,
+    made: Made,
+    /// `|c_A − c_B| + ρ_A` there \[m\].
+    arm: f64,
     /// A bound of the slope of the field, and of how much it has changed at any sample since \[m\].
     slope: f64,
     changed: f64,
@@ -42,38 +62,55 @@ struct NearPair {
 
 impl Near {
     pub(crate) fn of(pairs: usize) -> Self {
-        Self(vec![NearPair::default(); pairs])
+        Self { lists: vec![NearPair::default(); pairs], ..Self::default() }
     }
 
-    /// Takes the lists of some pairs.
-    pub(crate) fn take(&mut self, pairs: &[usize]) -> Self {
-        Self(pairs.iter().map(|&i| std::mem::take(&mut self.0[i])).collect())
+    /// Takes the lists of some pairs, between the bodies of some slots.
+    pub(crate) fn take(&mut self, pairs: &[usize], slots: &[usize]) -> Self {
+        let lists = pairs.iter().map(|&i| std::mem::take(&mut self.lists[i])).collect();
+        Self { lists, first: slots.iter().map(|&s| self.first[s]).collect(), away: Vec::new() }
     }
 
     /// Puts lists back where they were taken.
-    pub(crate) fn put_back(&mut self, pairs: &[usize], lists: Self) {
-        for (&i, list) in pairs.iter().zip(lists.0) {
-            self.0[i] = list;
+    pub(crate) fn put_back(&mut self, pairs: &[usize], near: Self) {
+        for (&i, list) in pairs.iter().zip(near.lists) {
+            self.lists[i] = list;
         }
+    }
+
+    /// Finds how far bodies are from where they were first.
+    fn follow(&mut self, now: &[BodyState]) {
+        if self.first.is_empty() {
+            self.first.extend(now.iter().map(place));
+        }
+        self.away.clear();
+        self.away.extend(self.first.iter().zip(now).map(|(at, now)| away(at, now)));
     }
 
     /// Magnitude of all forces \[N\] and their potential \[J\].
     fn sums(&self) -> [f64; 2] {
-        self.0.iter().fold([0.0; 2], |[m, p], list| [m + list.sums[0], p + list.sums[1]])
+        self.lists.iter().fold([0.0; 2], |[m, p], list| [m + list.sums[0], p + list.sums[1]])
     }
+}
+
+fn place(now: &BodyState) -> Place {
+    (now.center, now.rotation)
+}
+
+/// `|δc|` \[m\] and `‖δR‖`.
+fn away(at: &Place, now: &BodyState) -> [f64; 2] {
+    [(now.center - at.0).norm(), (now.rotation - at.1).norm()]
 }
 
 impl NearPair {
     /// A bound of how far any sample has moved in the collider's axes since the list was made \[m\].
-    fn moved(&self, reach: f64, now: [&BodyState; 2]) -> f64 {
-        let Some(at) = &self.at else { return f64::INFINITY };
-        let moved = |k: usize| {
-            let turn = now[k].rotation - at[k].1;
-            ((now[k].center - at[k].0).norm(), turn.norm())
+    fn moved(&self, reach: f64, from_first: [&[f64; 2]; 2], now: [&BodyState; 2]) -> f64 {
+        let [[a, turn_a], [b, turn_b]] = match &self.made {
+            Made::Never => return f64::INFINITY,
+            Made::First => from_first.map(|away| *away),
+            Made::Elsewhere(at) => [away(&at[0], now[0]), away(&at[1], now[1])],
         };
-        let ((a, turn_a), (b, turn_b)) = (moved(0), moved(1));
-        let arm = (at[0].0 - at[1].0).norm() + reach;
-        a + turn_a * reach + b + turn_b * arm
+        a + turn_a * reach + b + turn_b * self.arm
     }
 
     /// Makes the list at the present poses.
@@ -86,7 +123,11 @@ impl NearPair {
         // A little more than the slope, for rounding.
         self.slope = 1.001 * stage.collider.steepest();
         self.changed = 0.0;
-        self.at = Some(now.map(|y| (y.center, y.rotation)));
+        self.arm = (now[0].center - now[1].center).norm() + reach;
+        self.made = match self.made {
+            Made::Never => Made::First,
+            _ => Made::Elsewhere(Box::new(now.map(place))),
+        };
     }
 }
 
@@ -101,13 +142,15 @@ impl System<'_, f64> {
         make: impl Fn(&PairStage<'_>, &mut NearPair, &mut R) + Send + Sync,
         mut take: impl FnMut(&Pair<f64>, &R),
     ) {
+        near.follow(stage.now);
+        let (lists, away) = (&mut near.lists, &near.away);
         let one = |(pair, list): (&Pair<f64>, &mut NearPair), made: &mut R| {
             if !part.has_unknowns(pair) {
                 return false;
             }
             let (reach, now) = (self.bodies[pair.a].reach, pair.slots.map(|s| &stage.now[s]));
-            list.changed = list.slope * list.moved(reach, now);
-            let holds = list.at.is_some() && list.changed < MARGIN * reach;
+            list.changed = list.slope * list.moved(reach, pair.slots.map(|s| &away[s]), now);
+            let holds = !matches!(list.made, Made::Never) && list.changed < MARGIN * reach;
             if holds && list.samples.is_empty() {
                 return false;
             }
@@ -124,13 +167,13 @@ impl System<'_, f64> {
         if part.pairs.len() < PARALLEL || rayon::current_num_threads() == 1 {
             // One place for what is made of any pair: it is large.
             let mut made = R::default();
-            for (pair, list) in part.pairs.iter().zip(&mut near.0) {
+            for (pair, list) in part.pairs.iter().zip(lists) {
                 if one((pair, list), &mut made) {
                     take(pair, &made);
                 }
             }
         } else {
-            let all = part.pairs.par_iter().zip(&mut near.0).with_min_len(PARALLEL / 8);
+            let all = part.pairs.par_iter().zip(lists).with_min_len(PARALLEL / 8);
             let one = |of| {
                 let mut made = R::default();
                 one(of, &mut made).then_some(made)
@@ -159,6 +202,18 @@ impl System<'_, f64> {
         self.summed(part, stage, near, scale)
     }
 
+    /// What [`System::linearise_near`] told of a part where the lists were linearised last, whether as this part or within another.
+    pub(crate) fn known_near(
+        &self,
+        part: &Part<'_, f64>,
+        stage: &Stage<'_, f64>,
+        near: &Near,
+    ) -> Linearised {
+        let mut inertia = vec![0.0; part.unknowns];
+        let inertial = self.inertial_residual(part, stage, &mut inertia);
+        self.summed(part, stage, near, inertial)
+    }
+
     /// Adds the Jacobian of inertia, and forces of the lists with their Jacobian.
     fn add_near(
         &self,
@@ -169,7 +224,7 @@ impl System<'_, f64> {
         k: &mut BlockMatrix<f64>,
     ) {
         self.inertial_jacobian(part, stage, k);
-        for (pair, list) in part.pairs.iter().zip(&mut near.0) {
+        for (pair, list) in part.pairs.iter().zip(&mut near.lists) {
             if part.has_unknowns(pair) {
                 list.sums = [0.0; 2];
             }
@@ -274,81 +329,5 @@ impl System<'_, f64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Body, Parameters, RotationUpdate, Scene};
-    use osculate_contact::{ContactLaw, DissipationSchedule};
-    use osculate_geometry::collider::Collider;
-    use osculate_geometry::mass::MassProperties;
-    use osculate_geometry::mesh::TriangleMesh;
-    use osculate_geometry::quadrature::{SurfaceSamples, TriangleRule};
-    use osculate_math::{se3::Pose, so3};
-
-    /// A row of cubes that overlap a little with each other and the ground.
-    fn row(count: usize) -> Scene {
-        let half = Vector3::repeat(0.05);
-        let mut ground = Body::fixed("ground");
-        ground.collider = Some(Collider::half_space(Vector3::z(), 0.0).unwrap());
-        let mut bodies = vec![ground];
-        for i in 0..count {
-            let mass = MassProperties::cuboid(0.37, &half).unwrap();
-            let mut cube = Body::dynamic(format!("cube_{i}"), mass);
-            let position = Vector3::new(0.0995 * i as f64, 0.0, 0.0498);
-            let rotation = so3::exp(&Vector3::new(0.0, 0.002 * i as f64, 0.01));
-            cube.pose = Pose { position, rotation };
-            let mesh = TriangleMesh::cuboid(&half).unwrap();
-            cube.samples = Some(SurfaceSamples::from_mesh(&mesh, TriangleRule::P1Q3));
-            cube.collider = Some(Collider::cuboid(Vector3::zeros(), half).unwrap());
-            bodies.push(cube);
-        }
-        Scene::new(Vector3::new(0.0, 0.0, -9.81), bodies).unwrap()
-    }
-
-    fn stage<'a>(now: &'a [BodyState], start: &'a [BodyState]) -> Stage<'a, f64> {
-        Stage { now, start, base: start, duration: 5e-3, wrenches: &[], joints: None }
-    }
-
-    #[test]
-    fn rows_written_again_have_the_bits_of_all_written_at_once() {
-        for schedule in DissipationSchedule::ALL {
-            let scene = row(9);
-            let law = ContactLaw { schedule, ..ContactLaw::default() };
-            let p = Parameters::of(&scene);
-            let system = System::new(&scene, (law, RotationUpdate::RateTensor), &p).unwrap();
-            let start: Vec<BodyState> =
-                scene.bodies.iter().map(|b| BodyState::at_rest(b.pose)).collect();
-            let mut now = start.clone();
-            system.with_whole(&stage(&start, &start), |part| {
-                let n = part.unknowns;
-                let (mut r, mut k) = (vec![0.0; n], BlockMatrix::default());
-                k.reset(n / BLOCK, part.edges);
-                let mut near = Near::of(part.pairs.len());
-                system.linearise_near(part, &stage(&now, &start), &mut near, &mut r, &mut k);
-                // One cube a little, one out of reach of what it touched.
-                now[4].center += Vector3::new(2e-4, 0.0, -1e-4);
-                now[8].center += Vector3::new(0.3, 0.0, 0.4);
-                let moved: Vec<bool> = (0..now.len()).map(|i| i == 4 || i == 8).collect();
-                let again = system.linearise_again(
-                    part,
-                    &stage(&now, &start),
-                    (&mut near, &moved),
-                    &mut r,
-                    &mut k,
-                );
-                let (mut r_all, mut k_all) = (vec![0.0; n], BlockMatrix::default());
-                k_all.reset(n / BLOCK, part.edges);
-                let mut near = Near::of(part.pairs.len());
-                let all = system.linearise_near(
-                    part,
-                    &stage(&now, &start),
-                    &mut near,
-                    &mut r_all,
-                    &mut k_all,
-                );
-                assert_eq!((again.scale, again.potential), (all.scale, all.potential));
-                assert_eq!(r, r_all);
-                assert_eq!((k.diagonal, k.off), (k_all.diagonal, k_all.off));
-            });
-        }
-    }
-}
+#[path = "near_tests.rs"]
+mod tests;
