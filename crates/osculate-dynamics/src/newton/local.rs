@@ -169,8 +169,7 @@ impl Group {
     /// * `of_part`: the part that it is of, with matrix and residual at `now`.
     pub(super) fn solve(
         &self,
-        system: &System<'_, f64>,
-        stage: &Stage<'_, f64>,
+        (system, stage): (&System<'_, f64>, &Stage<'_, f64>),
         near: &mut Near,
         of_part: (&Part<'_, f64>, &BlockMatrix<f64>, &[f64]),
         (settings, goal): (&NewtonSettings, f64),

@@ -244,7 +244,7 @@ impl Equations for Rigid<'_, '_> {
         let (mut moved, mut iterations) = (vec![false; now.len()], 0);
         for group in groups {
             let of = (self.part, &self.bodies.matrix, &*r);
-            let found = group.solve(self.system, self.stage, near, of, (settings, goal), now);
+            let found = group.solve((self.system, self.stage), near, of, (settings, goal), now);
             // Also where it led nowhere: its lists have been asked for elsewhere.
             for &slot in &group.slots[..group.members] {
                 moved[slot] = true;
