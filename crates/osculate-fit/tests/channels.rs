@@ -551,7 +551,10 @@ fn damaged_records_are_refused_and_missing_ones_left_out() {
     let found = error(&|t| {
         t.lines().enumerate().filter(|(i, _)| *i != 6).map(|(_, l)| format!("{l}\n")).collect()
     });
-    assert!(found.contains("rows, the metadata of toss 0 says 25"), "{found}");
+    assert!(
+        found.contains("line 7 (frame 5") && found.contains("missing before it: 1?"),
+        "{found}"
+    );
     let tosses = changed(&experiment, |t| with_field(t, 4, "hinge", "")).unwrap();
     let hinge = experiment.model.channels.iter().position(|c| c.name == "hinge").unwrap();
     let missing: Vec<usize> = (0..25).filter(|&k| tosses[0].series[hinge][k].is_none()).collect();

@@ -21,7 +21,7 @@ fn looks_like(ratio: f64) -> String {
         _ if near(1e3) => ": milliseconds?".into(),
         _ if near(1e6) || near(1e9) => ": microseconds or nanoseconds?".into(),
         _ if whole >= 2.0 && near(whole) => {
-            format!(": {} frames are missing before it?", whole - 1.0)
+            format!(": frames missing before it: {}?", whole - 1.0)
         }
         _ => String::new(),
     }
