@@ -39,7 +39,7 @@ impl<M: ContactModel> Problem<'_, M> {
         }
     }
 
-    /// `dz/dx` of some rows, the others zero: [`WIDTH`] columns a tangent, in parallel.
+    /// `dz/dx` of some rows, the others zero: `WIDTH` columns a tangent, in parallel.
     ///
     /// # Errors
     /// As [`Problem::by_adjoints`].
