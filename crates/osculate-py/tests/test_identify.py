@@ -35,25 +35,31 @@ def test_a_fit_of_some_recordings_finds_their_friction(experiment):
         osculate.fit(experiment, tosses=[9999])
 
 
-def test_ctrl_c_ends_a_fit_within_a_second(experiment):
-    """The best point so far comes back; only where there is none, KeyboardInterrupt."""
+def press_ctrl_c(call, after):
+    """What a call returns or raises where Ctrl-C is pressed `after` seconds into it, and the seconds from there to its end."""
     pressed = []
 
     def press():
         pressed.append(time.monotonic())
         os.kill(os.getpid(), signal.SIGINT)
 
-    timer = threading.Timer(0.5, press)
+    timer = threading.Timer(after, press)
     timer.start()
     try:
-        report = osculate.fit(experiment)
-    except KeyboardInterrupt:
-        report = None
+        found = call()
+    except KeyboardInterrupt as raised:
+        found = raised
     ended = time.monotonic()
     timer.join()
+    return found, ended - pressed[0]
+
+
+def test_ctrl_c_ends_a_fit_within_a_second(experiment):
+    """The best point so far comes back; only where there is none, KeyboardInterrupt."""
+    report, seconds = press_ctrl_c(lambda: osculate.fit(experiment), 0.5)
     # Half a second on a quiet machine.
-    assert pressed and ended - pressed[0] < 5.0
-    assert report is None or report["interrupted"]
+    assert seconds < 5.0
+    assert isinstance(report, KeyboardInterrupt) or report["interrupted"]
 
 
 def long_text(root, steps):
@@ -68,19 +74,9 @@ def long_slide(root, steps):
 
 def seconds_to_end(call):
     """From Ctrl-C, pressed 0.3 s after the call, to its KeyboardInterrupt."""
-    pressed = []
-
-    def press():
-        pressed.append(time.monotonic())
-        os.kill(os.getpid(), signal.SIGINT)
-
-    timer = threading.Timer(0.3, press)
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        call()
-    ended = time.monotonic()
-    timer.join()
-    return ended - pressed[0]
+    found, seconds = press_ctrl_c(call, 0.3)
+    assert isinstance(found, KeyboardInterrupt)
+    return seconds
 
 
 def test_ctrl_c_ends_a_roll_out(root):
@@ -124,19 +120,10 @@ def test_ctrl_c_ends_the_threads_of_an_ensemble(root):
 
 
 def test_ctrl_c_ends_a_search_with_its_best_point(root):
-    pressed = []
-
-    def press():
-        pressed.append(time.monotonic())
-        os.kill(os.getpid(), signal.SIGINT)
-
-    timer = threading.Timer(0.5, press)
-    timer.start()
     # Ten starts of push take a minute.
-    report, best = osculate.optimize(root / "experiments/push/optimize.toml")
-    ended = time.monotonic()
-    timer.join()
-    assert ended - pressed[0] < 3.0
+    search = root / "experiments/push/optimize.toml"
+    (report, best), seconds = press_ctrl_c(lambda: osculate.optimize(search), 0.5)
+    assert seconds < 3.0
     assert report["interrupted"] and math.isfinite(report["starts"][report["best_start"]]["cost"])
     # Its flag is not that of later calls.
     assert np.isfinite(best.simulate().position).all()
