@@ -41,16 +41,8 @@ fn normalised_errors(seed: u64) -> Vec<Option<f64>> {
     let (tosses, _) = make(&model, &twin).unwrap();
     let parameters = TRUTH
         .map(|(path, x)| FreeParameter {
-            path: path.into(),
-            scale: Scale::Log,
-            range: [x / 30.0, x * 30.0],
             start: Some([x / 1.3, x * 1.3]),
-            step: None,
-            profile_only: false,
-            also: Vec::new(),
-            prior: None,
-            per: None,
-            group: None,
+            ..FreeParameter::new(path, Scale::Log, [x / 30.0, x * 30.0])
         })
         .to_vec();
     let stage = |horizon| StagePlan {

@@ -35,16 +35,9 @@ fn twin() -> TwinFile {
 
 fn found(horizon: Horizon, algorithm: Algorithm) -> [f64; 2] {
     let free = |path: &str, x: f64| FreeParameter {
-        path: path.into(),
-        scale: Scale::Log,
-        range: [x / 10.0, x * 10.0],
         start: Some([x * 1.1, x * 1.15]),
         step: Some(0.1),
-        profile_only: false,
-        also: Vec::new(),
-        prior: None,
-        per: None,
-        group: None,
+        ..FreeParameter::new(path, Scale::Log, [x / 10.0, x * 10.0])
     };
     let model = model();
     let plan = Plan {

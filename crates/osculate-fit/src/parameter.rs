@@ -144,6 +144,22 @@ impl ParameterError {
 pub const RECORDING: &str = "recording";
 
 impl FreeParameter {
+    /// One that starts anywhere in its range, without a prior, the same in all recordings.
+    pub fn new(path: impl Into<String>, scale: Scale, range: [f64; 2]) -> Self {
+        Self {
+            path: path.into(),
+            scale,
+            range,
+            start: None,
+            step: None,
+            profile_only: false,
+            also: Vec::new(),
+            prior: None,
+            per: None,
+            group: None,
+        }
+    }
+
     /// Path among the numbers of the scene.
     pub fn scene_path(&self) -> &str {
         let end = |group: &String| self.path.len().saturating_sub(group.len() + 2);

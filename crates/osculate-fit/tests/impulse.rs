@@ -41,19 +41,7 @@ fn tosses(experiment: &Experiment, model: &Model, count: usize) -> Vec<Toss> {
 }
 
 fn free(path: &str, range: [f64; 2]) -> FreeParameter {
-    let (path, scale) = (path.into(), Scale::Linear);
-    FreeParameter {
-        path,
-        scale,
-        range,
-        start: None,
-        step: None,
-        profile_only: false,
-        also: Vec::new(),
-        prior: None,
-        per: None,
-        group: None,
-    }
+    FreeParameter::new(path, Scale::Linear, range)
 }
 
 #[test]

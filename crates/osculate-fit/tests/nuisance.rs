@@ -40,18 +40,7 @@ fn tilted(experiment: &Experiment, tilts: &[f64]) -> Vec<Toss> {
 }
 
 fn free() -> FreeParameter {
-    FreeParameter {
-        path: "pair.cube.ground.mu".into(),
-        scale: Scale::Log,
-        range: [0.05, 0.8],
-        start: None,
-        step: None,
-        profile_only: false,
-        also: Vec::new(),
-        prior: None,
-        per: None,
-        group: None,
-    }
+    FreeParameter::new("pair.cube.ground.mu", Scale::Log, [0.05, 0.8])
 }
 
 fn problem(

@@ -151,18 +151,7 @@ fn recover(model: &Model, twin: &TwinFile, path: &str, scale: Scale) -> (f64, us
         Scale::Log => [truth / 10.0, truth * 10.0],
         _ => [truth - 0.02, truth + 0.02],
     };
-    let free = FreeParameter {
-        path: path.into(),
-        scale,
-        range,
-        start: None,
-        step: None,
-        profile_only: false,
-        also: Vec::new(),
-        prior: None,
-        per: None,
-        group: None,
-    };
+    let free = FreeParameter::new(path, scale, range);
     let weights =
         Weights { position: 1.0 / 0.05, rotation: 1.0, per_frame_mean: true, robust: None };
     let (horizon, initial) = (Horizon::Full, InitialState::default());

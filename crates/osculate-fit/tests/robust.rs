@@ -36,18 +36,7 @@ fn tosses(experiment: &Experiment) -> Vec<Toss> {
 }
 
 fn free(prior: Option<ParameterPrior>) -> FreeParameter {
-    FreeParameter {
-        path: "pair.cube.ground.mu".into(),
-        scale: Scale::Log,
-        range: [0.05, 0.8],
-        start: None,
-        step: None,
-        profile_only: false,
-        also: Vec::new(),
-        prior,
-        per: None,
-        group: None,
-    }
+    FreeParameter { prior, ..FreeParameter::new("pair.cube.ground.mu", Scale::Log, [0.05, 0.8]) }
 }
 
 fn problem(tosses: Vec<Toss>, robust: Option<Robust>, parameter: FreeParameter) -> Problem {

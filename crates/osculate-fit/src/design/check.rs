@@ -64,18 +64,7 @@ impl Check<'_> {
 
     /// The parameters as those of a fit.
     fn free(&self, entries: &[Entry]) -> Result<Vec<FreeParameter>, ExperimentError> {
-        let free = |p: &super::file::ParameterFile| FreeParameter {
-            path: p.path.clone(),
-            scale: p.scale,
-            range: p.range,
-            start: None,
-            step: None,
-            profile_only: false,
-            also: Vec::new(),
-            prior: None,
-            per: None,
-            group: None,
-        };
+        let free = |p: &super::file::ParameterFile| FreeParameter::new(&p.path, p.scale, p.range);
         let all: Vec<FreeParameter> = self.file.parameters.iter().map(free).collect();
         resolve(entries, &all).map_err(|source| {
             let listed = |path: &str| all.iter().rposition(|p| p.path == path);

@@ -227,16 +227,8 @@ impl Check<'_> {
         }
         let degree = if count == indices.len() && control.knots.is_none() { 0 } else { degree };
         let number = |k: usize| FreeParameter {
-            path: format!("{}[{k}]", control.name),
-            scale: Scale::Linear,
-            range: control.range,
             start: control.start,
-            step: None,
-            profile_only: false,
-            also: Vec::new(),
-            prior: None,
-            per: None,
-            group: None,
+            ..FreeParameter::new(format!("{}[{k}]", control.name), Scale::Linear, control.range)
         };
         number(0).validate().map_err(|source| self.of_control(at, source))?;
         let bases: Vec<f64> = indices.iter().map(|k| scene.values[*k]).collect();

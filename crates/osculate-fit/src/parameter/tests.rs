@@ -1,18 +1,7 @@
 use super::*;
 
 fn parameter(scale: Scale) -> FreeParameter {
-    FreeParameter {
-        path: "cube.mu".into(),
-        scale,
-        range: [0.05, 2.0],
-        start: None,
-        step: None,
-        profile_only: false,
-        also: Vec::new(),
-        prior: None,
-        per: None,
-        group: None,
-    }
+    FreeParameter::new("cube.mu", scale, [0.05, 2.0])
 }
 
 #[test]

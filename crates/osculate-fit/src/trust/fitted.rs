@@ -281,18 +281,7 @@ mod tests {
 
     #[test]
     fn change_asked_about_stays_inside_the_range() {
-        let p = FreeParameter {
-            path: "cube.mu".into(),
-            scale: Scale::Log,
-            range: [0.1, 1.0],
-            start: None,
-            step: None,
-            profile_only: false,
-            also: Vec::new(),
-            prior: None,
-            per: None,
-            group: None,
-        };
+        let p = FreeParameter::new("cube.mu", Scale::Log, [0.1, 1.0]);
         let over = |value: f64, sigma| change(&p, value.ln(), sigma).map(|c| (c.over, c.cut));
         assert_eq!(over(0.5, Some(0.01)), Ok((0.01, None)));
         let (cut, sigma) = over(0.2, Some(0.3)).unwrap();
