@@ -138,6 +138,36 @@ fn a_force_off_by_a_millionth_is_found() {
     assert!(stdout(&output).contains("DISAGREES cube_on_plane: force of step 2"));
 }
 
+/// Symptom: forces of a ramp's toe that were wrong by more than 1e-9 of themselves passed. Cause: a deviation was measured by the largest
+/// force of the case.
+#[test]
+fn a_small_force_is_measured_by_itself() {
+    let mut contact = contact_case();
+    let of = |c: &Value| {
+        c["force"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|x| x.as_f64().unwrap().powi(2))
+            .sum::<f64>()
+            .sqrt()
+    };
+    let steps = contact["steps"].as_array_mut().unwrap();
+    let mut all: Vec<_> =
+        steps.iter_mut().flat_map(|s| s["contacts"].as_array_mut().unwrap()).collect();
+    all.retain(|c| of(c) > 0.0);
+    all.sort_by(|a, b| of(a).total_cmp(&of(b)));
+    let (weakest, largest) = (of(all[0]), of(all[all.len() - 1]));
+    assert!(1e-8 * weakest < 1e-9 * largest, "{weakest} {largest}");
+    for x in all[0]["force"].as_array_mut().unwrap() {
+        *x = json!(x.as_f64().unwrap() * (1.0 + 1e-8));
+    }
+    let folder = data(&scratch("small"), &contact, &trajectory_case());
+    let output = osculate(&["crosscheck", &folder, "--family", "f1"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stdout(&output).contains("differs by 1.0e-8 of itself"), "{}", stdout(&output));
+}
+
 #[test]
 fn a_missing_and_an_additional_sample_are_found() {
     let mut contact = contact_case();

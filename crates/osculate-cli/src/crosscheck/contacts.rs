@@ -15,9 +15,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What `worst` is.
-pub(super) const MEASURE: &str = "sample force deviation / largest sample force";
-/// Largest deviation of a sample's force relative to the largest force of the case.
+pub(super) const MEASURE: &str = "sample force deviation beyond rounding / sample force";
+/// Largest deviation of a sample's force relative to that force, beyond [`ROUNDING`].
 pub(super) const TOLERANCE: f64 = 1e-9;
+/// Deviation of a sample's force relative to the largest force of the case that rounding explains: at the toe of the ramp, a force of
+/// 1e-12 of the largest changes by 1e-7 of itself where the position does by its last bit.
+const ROUNDING: f64 = f64::EPSILON;
 /// Largest deviation of a sample's position and distance (m).
 pub(super) const LENGTH_TOLERANCE: f64 = 1e-11;
 /// A sample this close to the threshold (m) may be listed by one side only.
@@ -53,6 +56,7 @@ pub(super) fn load(path: &Path) -> Result<Record, CliError> {
 #[derive(Debug, Default)]
 struct Found {
     force: Worst,
+    /// Deviation relative to the largest force of the case.
     relative: Worst,
     position: Worst,
     distance: Worst,
@@ -61,6 +65,17 @@ struct Found {
     compared: usize,
     rejected: usize,
     retained: usize,
+}
+
+impl Found {
+    /// * `force`: of the sample, the larger of both sides', and the largest of the case \[N\].
+    fn see_force(&mut self, deviation: f64, force: (f64, f64), place: impl Fn() -> String) {
+        let (own, largest) = force;
+        self.relative.see(deviation / largest, &place);
+        // A number that is none must be seen as such.
+        let beyond = deviation - ROUNDING * largest;
+        self.force.see(if beyond <= 0.0 { 0.0 } else { beyond / own }, place);
+    }
 }
 
 pub(super) fn judge(record: &Record, prepared: &Prepared) -> Result<CaseReport, CliError> {
@@ -87,7 +102,7 @@ pub(super) fn judge(record: &Record, prepared: &Prepared) -> Result<CaseReport, 
             "rejected": found.rejected,
             "retained": found.retained,
             "largest_force": scale,
-            "force_relative_to_itself": found.relative.value,
+            "force_relative_to_largest": found.relative.value,
             "position": found.position.value,
             "distance": found.distance.value,
             "properties": properties.value,
@@ -104,7 +119,7 @@ fn verdict(found: &Found, properties: &Worst) -> Verdict {
     };
     let first = differs(properties, PROPERTIES_TOLERANCE, "mass properties", " relative")
         .or_else(|| found.unmatched.first().cloned())
-        .or_else(|| differs(&found.force, TOLERANCE, "force", " of the largest force"))
+        .or_else(|| differs(&found.force, TOLERANCE, "force", " of itself"))
         .or_else(|| differs(&found.position, LENGTH_TOLERANCE, "position", " m"))
         .or_else(|| differs(&found.distance, LENGTH_TOLERANCE, "distance", " m"));
     first.map_or(Verdict::Passed, Verdict::Disagrees)
@@ -135,7 +150,7 @@ fn compare_step(
         let theirs = Vector3::from(c.force);
         found.compared += 1;
         let Some(own) = ours.remove(&(a, b, c.sample)) else {
-            found.force.see(theirs.norm() / scale, place);
+            found.see_force(theirs.norm(), (theirs.norm(), scale), place);
             // Beyond the threshold the reference lists some samples without force.
             if c.distance < threshold(prepared, a, b) - THRESHOLD_ROUNDING {
                 found.unmatched.push(format!("{} is not a contact here", place()));
@@ -144,11 +159,8 @@ fn compare_step(
         };
         found.rejected += usize::from(own.status == Status::Rejected);
         found.retained += usize::from(own.status == Status::Retained);
-        let deviation = (own.force - theirs).norm();
-        found.force.see(deviation / scale, place);
-        if theirs.norm() > 0.0 {
-            found.relative.see(deviation / theirs.norm(), place);
-        }
+        let force = own.force.norm().max(theirs.norm());
+        found.see_force((own.force - theirs).norm(), (force, scale), place);
         found.position.see(compare::distance(&own.position, &c.pos_a), place);
         // A sample retained from the stage start but misaligned is recorded at the threshold.
         let reported = own.distance.min(threshold(prepared, a, b));
@@ -158,7 +170,7 @@ fn compare_step(
         let names = [own.colliding, own.collider].map(|i| &simulator.scene().bodies[i].name);
         let place =
             || format!("step {step}, sample {} of {} on {}", own.sample, names[0], names[1]);
-        found.force.see(own.force.norm() / scale, place);
+        found.see_force(own.force.norm(), (own.force.norm(), scale), place);
         let limit = threshold(prepared, own.colliding, own.collider);
         if (own.distance - limit).abs() > THRESHOLD_ROUNDING {
             found.unmatched.push(format!("{} ({:?}) is not recorded", place(), own.status));
