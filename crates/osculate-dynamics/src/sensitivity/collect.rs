@@ -1,8 +1,9 @@
 //! From cotangents of states and of the system to those of the parameters, in the order of the layout.
 
 use super::Outcome;
-use super::adjoint::{Sweep, SweepScalar};
+use super::adjoint::Sweep;
 use super::joints::{JointSweep, pull_rate};
+use super::transposed::SweepScalar;
 use crate::chart::pull_momentum;
 use crate::layout::{Counts, INERTIA, Place};
 use crate::shape::ShapeBar;

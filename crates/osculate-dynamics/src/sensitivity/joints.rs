@@ -3,7 +3,7 @@
 //! Cotangents of links' poses go through forward kinematics to joint coordinates wherever a state, a stage start or a stage end
 //! makes poses of them; what the sweep of bodies carries from stage to stage are then velocities alone.
 
-use super::adjoint::SweepScalar;
+use super::transposed::SweepScalar;
 use crate::factors::StageFactors;
 use crate::integrator::{MOST, Tableau};
 use crate::reduction::{

@@ -16,5 +16,6 @@ mod joints;
 pub(crate) mod observe;
 mod outcome;
 pub mod tangent;
+mod transposed;
 
 pub use outcome::Outcome;
