@@ -1,5 +1,11 @@
 """JAX: the rules are the library's derivatives, and JAX's own checker agrees."""
 
+import os
+import re
+import signal
+import threading
+import time
+
 import numpy as np
 import pytest
 
@@ -62,3 +68,30 @@ def test_jit_and_vmap(block):
 def test_wrong_shapes_are_refused(block):
     with pytest.raises(ValueError, match="values: shape"):
         osculate.jax.roll_out(block)(jnp.zeros(3))
+
+
+def test_ctrl_c_ends_a_call_out_of_jax(root):
+    """Callbacks run in the thread that called JAX, so signals reach them; JAX words the exception in its own way where the call is its."""
+    text = (root / "docs/examples/sliding_block.toml").read_text()
+    text = re.sub(r"(?m)^(steps|duration)\s*=.*$", "", text)
+    scene = osculate.Scene.parse(text.replace("[solver]", "[solver]\nsteps = 1000000", 1))
+    roll_out = osculate.jax.roll_out(scene)
+    compiled = jax.jit(roll_out)
+    values = jnp.asarray(scene.values)
+    for call, expected in ((roll_out, KeyboardInterrupt), (compiled, RuntimeError)):
+        pressed = []
+
+        def press(pressed=pressed):
+            pressed.append(time.monotonic())
+            os.kill(os.getpid(), signal.SIGINT)
+
+        timer = threading.Timer(1.0, press)
+        timer.start()
+        # A signal between two callbacks is Python's own.
+        with pytest.raises((expected, KeyboardInterrupt)) as raised:
+            jax.block_until_ready(call(values))
+        ended = time.monotonic()
+        timer.join()
+        assert isinstance(raised.value, KeyboardInterrupt) or "KeyboardInterrupt" in str(raised.value)
+        # A tenth of a second on a quiet machine.
+        assert ended - pressed[0] < 5.0

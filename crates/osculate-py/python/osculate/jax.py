@@ -9,6 +9,11 @@
 The simulation runs on the host (``pure_callback``); ``jit`` and ``vmap`` work, the latter one after the other. JAX has one rule a
 function: ``roll_out`` is for reverse mode (``grad``, ``vjp``), ``roll_out_forward`` for forward mode (``jvp``, ``jacfwd``).
 Derivatives by increments (rotations) are those at zero, where they must stay.
+
+Ctrl-C ends a roll-out or its derivative within a second. ``roll_out(values)`` itself then raises ``KeyboardInterrupt``; out of a
+function that ``jit`` compiled, or the backward pass of ``grad``, JAX raises its ``JaxRuntimeError``, whose text ends with
+``KeyboardInterrupt``. JAX runs callbacks in the thread that called it, and Python tells signals to the main thread alone: a call from
+another thread goes on to its end.
 """
 
 from __future__ import annotations
@@ -37,6 +42,16 @@ def _checked(values: jax.Array, size: int) -> jax.Array:
 
 def _shapes(memory: Memory) -> Tangents:
     return Tangents(*(jax.ShapeDtypeStruct(s, jnp.float64) for s in memory.shapes()))  # type: ignore[arg-type]
+
+
+def _called(function: Callable[[jax.Array], Tangents], values: jax.Array) -> Tangents:
+    """JAX makes an exception of a callback its own ``RuntimeError``: Ctrl-C is itself again where the call is ours."""
+    try:
+        return function(values)
+    except RuntimeError as error:
+        if "KeyboardInterrupt" in str(error):
+            raise KeyboardInterrupt from error
+        raise
 
 
 def _run(memory: Memory, values: np.ndarray) -> Tangents:
@@ -73,7 +88,7 @@ def roll_out(scene: Scene) -> Callable[[jax.Array], Tangents]:
         return (call(host_vjp, out, values, *bars, vmap_method="sequential"),)
 
     inner.defvjp(forward, backward)
-    return lambda values: inner(_checked(values, size))
+    return lambda values: _called(inner, _checked(values, size))
 
 
 def roll_out_forward(scene: Scene) -> Callable[[jax.Array], Tangents]:
@@ -100,4 +115,4 @@ def roll_out_forward(scene: Scene) -> Callable[[jax.Array], Tangents]:
         direction = jnp.asarray(direction, dtype=jnp.float64)
         return inner(values), call(host_jvp, shapes, values, direction, vmap_method="sequential")
 
-    return lambda values: inner(_checked(values, size))
+    return lambda values: _called(inner, _checked(values, size))
