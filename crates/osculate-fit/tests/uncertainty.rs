@@ -3,16 +3,29 @@
 #![expect(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
 use osculate_fit::experiment::Experiment;
+use osculate_fit::fit::Progress;
 use osculate_fit::identify::Verdict;
 use osculate_fit::report::{self, Report};
 use osculate_fit::twin;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 const FRAMES: usize = 8;
 
 /// The cube of the bundled experiment, its noise known, fitted over [`FRAMES`] frames after the start.
 fn fitted(name: &str, parameters: &str, tosses_of_profiles: usize) -> Report {
+    let never = Arc::default();
+    reported(name, parameters, tosses_of_profiles, (&never, &|_| {}))
+}
+
+/// The same, watched: once the flag is up the fit ends.
+fn reported(
+    name: &str,
+    parameters: &str,
+    tosses_of_profiles: usize,
+    (interrupted, observe): (&Arc<AtomicBool>, &(dyn Fn(Progress) + Sync)),
+) -> Report {
     let scene =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/cube_toss/scene.toml");
     let text = format!(
@@ -69,8 +82,21 @@ spin = [1.0, 8.0]
     let experiment = Experiment::read(&file).unwrap();
     let twin = experiment.file.twin.clone().unwrap();
     let (tosses, _) = twin::make(&experiment.model, &twin).unwrap();
-    let never = Arc::default();
-    report::run(&experiment, tosses, 0.0524, &never, &|_| {}, &|_| {}).unwrap().0
+    report::run(&experiment, tosses, 0.0524, interrupted, observe, &|_| {}).unwrap().0
+}
+
+/// Symptom: a fit that Ctrl-C ended said nothing of how far its best point is from the recordings. Cause: the roll-outs that would tell
+/// end by the flag that ended the fit.
+#[test]
+fn the_best_point_of_an_interrupted_fit_is_judged() {
+    let flag = Arc::new(AtomicBool::new(false));
+    let at_once = |_: Progress| flag.store(true, Ordering::Relaxed);
+    let report = reported("interrupted", "", 8, (&flag, &at_once));
+    assert!(report.interrupted && report.curvature.is_none() && report.profiles.is_empty());
+    let found = report.evaluation.as_ref().unwrap();
+    assert_eq!(found.tosses.len(), report.tosses);
+    assert!(found.position_error_percent.mean > 0.0, "{found:?}");
+    assert!(!report.summary().contains("not judged"), "{}", report.summary());
 }
 
 /// Symptom: s² too small by one frame in nine. Cause: the six residuals of the frame that a roll-out starts from, zero whatever

@@ -21,6 +21,8 @@ use rayon::prelude::*;
 use serde::Serialize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
 
 /// Everything a fit found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -50,7 +52,7 @@ pub struct Report {
     pub starts: Vec<StartResult>,
     /// Index of the best start.
     pub best_start: usize,
-    /// Errors on the tosses fitted.
+    /// Errors on the tosses fitted; absent where a fit was interrupted and they took longer than half a second.
     pub evaluation: Option<Evaluation>,
     /// Stages of the best roll-outs that did not converge, of all.
     pub unconverged_stages: usize,
@@ -110,12 +112,13 @@ pub fn run(
     // The best point of an interrupted fit may be that of another stage.
     let curved = if asked() { None } else { curvature(&fitted.problem, &at.0, &at.1).ok() };
     let judged = match asked() {
-        true => Ok((None, 0)),
-        false => evaluate(&fitted.problem, &at.0, &at.1, half_side),
+        true => None,
+        false => Some(evaluate(&fitted.problem, &at.0, &at.1, half_side)),
     };
     let (evaluation, unconverged_stages) = match judged {
-        Err(_) if asked() => (None, 0),
-        judged => judged?,
+        Some(Err(error)) if !asked() => return Err(error),
+        Some(Ok(judged)) => judged,
+        _ => judge_in_time(&plan, (&at.0, &at.1), half_side),
     };
     let stopped = asked();
     let profiles = if stopped || experiment.file.profile.points == 0 {
@@ -153,6 +156,41 @@ pub fn run(
         interrupted: interrupted.load(Ordering::Relaxed),
     };
     Ok((report, fitted))
+}
+
+/// How long the errors of an interrupted fit may take: Ctrl-C ends everything within a second.
+const JUDGING: Duration = Duration::from_millis(500);
+
+/// Errors of the best point of an interrupted fit over the motion of the last stage; none where that takes longer than [`JUDGING`],
+/// or a roll-out fails. The flag that interrupted the fit is up, so these roll-outs have one of their own.
+fn judge_in_time(
+    plan: &Plan,
+    (shared, own): (&[f64], &[Vec<f64>]),
+    half_side: f64,
+) -> (Option<Evaluation>, usize) {
+    let late = Arc::new(AtomicBool::new(false));
+    let (done, waiting) = std::sync::mpsc::channel::<()>();
+    let alarm = {
+        let late = Arc::clone(&late);
+        std::thread::spawn(move || {
+            let waited = waiting.recv_timeout(JUDGING);
+            late.store(waited == Err(RecvTimeoutError::Timeout), Ordering::Relaxed);
+        })
+    };
+    let judge = || {
+        let problem = plan.problem(plan.stages.last()?.horizon).ok()?.interrupted_by(&late);
+        let start = problem.own_start();
+        // Segments of an earlier stage have starts of their own, which the last stage has not.
+        let fits =
+            own.len() == start.len() && own.iter().zip(&start).all(|(a, b)| a.len() == b.len());
+        let own = if fits { own } else { &start };
+        evaluate(&problem, shared, own, half_side).ok()
+    };
+    let judged = judge();
+    drop(done);
+    // It ends by itself, and cannot panic.
+    let _ = alarm.join();
+    judged.unwrap_or((None, 0))
 }
 
 /// Method and schedule in words.

@@ -32,6 +32,26 @@ impl ChannelErrors {
 }
 
 impl Report {
+    /// Errors of the tosses, in words.
+    fn errors(&self) -> String {
+        let Some(e) = &self.evaluation else {
+            return format!(
+                "errors of tosses: not judged, as that took longer than half a second after the interrupt; `osculate evaluate {} \
+                 --params report.json` does\n",
+                self.experiment
+            );
+        };
+        let (p, r) = (&e.position_error_percent, &e.rotation_error_deg);
+        let mut s = format!(
+            "position error {:.2} ± {:.2} % of the width (median {:.2}), rotation {:.2} ± {:.2} deg (median {:.2})\n",
+            p.mean, p.std, p.median, r.mean, r.std, r.median
+        );
+        for channel in &e.channels {
+            let _ = writeln!(s, "{}", channel.statement());
+        }
+        s
+    }
+
     /// One page of text.
     pub fn summary(&self) -> String {
         let mut s = String::new();
@@ -47,17 +67,7 @@ impl Report {
             if self.interrupted { "; INTERRUPTED, best so far" } else { "" }
         );
         let _ = writeln!(s, "mean loss {}", number(self.loss));
-        if let Some(e) = &self.evaluation {
-            let (p, r) = (&e.position_error_percent, &e.rotation_error_deg);
-            let _ = writeln!(
-                s,
-                "position error {:.2} ± {:.2} % of the width (median {:.2}), rotation {:.2} ± {:.2} deg (median {:.2})",
-                p.mean, p.std, p.median, r.mean, r.std, r.median
-            );
-        }
-        for e in self.evaluation.iter().flat_map(|e| &e.channels) {
-            let _ = writeln!(s, "{}", e.statement());
-        }
+        s += &self.errors();
         for c in self.channels.iter().filter(|c| c.estimated) {
             let _ = writeln!(s, "noise of {}: {} {} (estimated)", c.name, number(c.sigma), c.unit);
         }
