@@ -1,6 +1,8 @@
 //! Reading JSON files, with errors that name the field.
 
-use serde::de::DeserializeOwned;
+use serde::de::{
+    DeserializeOwned, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
 use std::fmt;
 
 /// What is wrong with a JSON text: line, column, field, and what was expected there.
@@ -48,4 +50,103 @@ pub fn from_slice<T: DeserializeOwned>(text: &[u8]) -> Result<T, JsonError> {
     })?;
     reader.end()?;
     Ok(value)
+}
+
+/// The line, from 1, of a field such as `tosses[3].frames`; the first where the text has no such field.
+///
+/// For messages about values that are JSON but not allowed: what was parsed has forgotten where it stood.
+pub fn line_of(text: &[u8], field: &str) -> usize {
+    let steps: Vec<&str> = field.split(['.', '[']).map(|s| s.trim_end_matches(']')).collect();
+    let mut reader = serde_json::Deserializer::from_slice(text);
+    match Seek(&steps).deserialize(&mut reader) {
+        Err(found) if found.line() > 0 => found.line(),
+        _ => 1,
+    }
+}
+
+/// Goes down to a field and ends there, with an error: only errors know their line.
+struct Seek<'a>(&'a [&'a str]);
+
+impl<'de> DeserializeSeed<'de> for Seek<'_> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+/// Where steps are left, arrays and objects are gone through; all else is not expected.
+impl<'de> Visitor<'de> for Seek<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the end of the path")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let Some((step, rest)) = self.0.split_first() else {
+            return Err(serde::de::Error::custom("found"));
+        };
+        while let Some(key) = map.next_key::<String>()? {
+            if key == *step {
+                map.next_value_seed(Seek(rest))?;
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        let Some((step, rest)) = self.0.split_first() else {
+            return Err(serde::de::Error::custom("found"));
+        };
+        let before = step.parse().unwrap_or(usize::MAX);
+        for _ in 0..before {
+            if seq.next_element::<IgnoredAny>()?.is_none() {
+                return Ok(());
+            }
+        }
+        seq.next_element_seed(Seek(rest))?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::line_of;
+
+    #[test]
+    fn a_field_is_found_in_its_line() {
+        let text = br#"{
+  "name": "x",
+  "cube": {
+    "inertia": [
+      1.0,
+      -2.0
+    ],
+    "mass": -1.0
+  },
+  "tosses": [
+    { "id": 3, "file": "a" },
+    {
+      "id": 4,
+      "file": "b"
+    }
+  ],
+  "none": []
+}"#;
+        for (field, line) in [
+            ("name", 2),
+            ("cube.inertia[1]", 6),
+            ("cube.mass", 8),
+            ("tosses[0].file", 11),
+            ("tosses[1].file", 14),
+            ("none", 17),
+            ("cube.absent", 1),
+            ("tosses[7].id", 1),
+        ] {
+            assert_eq!(line_of(text, field), line, "{field}");
+        }
+        assert_eq!(line_of(b"not json", "name"), 1);
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::nuisance::NuisanceError;
 use crate::parameter::ParameterError;
-use crate::recording::RecordingError;
+use crate::recording::{Dataset, RecordingError};
 use osculate_dynamics::SceneError;
 use osculate_dynamics::file::{FileError, Place};
 use std::path::PathBuf;
@@ -160,7 +160,36 @@ pub enum ExperimentError {
         /// The tracked body.
         body: String,
     },
+    /// What is wrong with a recording, and where.
+    #[error("{}: line {line}: {source}", file.display())]
+    InRecording {
+        /// The recording, or the metadata.
+        file: PathBuf,
+        /// The line.
+        line: usize,
+        /// What.
+        source: Box<ExperimentError>,
+    },
     /// The recordings.
     #[error(transparent)]
     Recording(#[from] RecordingError),
+}
+
+impl ExperimentError {
+    /// The same with file and line, where it is about a recording of a folder.
+    pub(super) fn in_recording(self, data: &Dataset) -> Self {
+        let place = match &self {
+            Self::Quaternion { id, frame, .. } | Self::StartMissing { id, frame, .. } => {
+                data.line_of(*id, *frame)
+            }
+            // The header has no such columns.
+            Self::NoPoses { id, .. } => data.line_of(*id, 0).map(|(file, _)| (file, 1)),
+            Self::StartJoint { id, .. } => data.line_in_metadata(*id, "rollout_joints"),
+            _ => None,
+        };
+        match place {
+            Some((file, line)) => Self::InRecording { file, line, source: Box::new(self) },
+            None => self,
+        }
+    }
 }

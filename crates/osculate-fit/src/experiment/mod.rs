@@ -151,6 +151,7 @@ impl Experiment {
             });
         }
         let tosses = data.load_part(part)?.into_iter().map(|t| self.toss(t));
+        let tosses = tosses.map(|t| t.map_err(|e| e.in_recording(data)));
         let tosses = tosses.collect::<Result<Vec<_>, _>>()?;
         self.labels(&tosses, data)?;
         Ok(tosses)

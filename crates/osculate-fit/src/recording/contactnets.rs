@@ -93,7 +93,8 @@ pub fn import(
         .iter()
         .zip(&groups)
         .map(|(toss, &group)| {
-            let start = RolloutStart::fit(&toss.recording, HALF_SIDE, GRAVITY)?;
+            let start = RolloutStart::fit(&toss.recording, HALF_SIDE, GRAVITY)
+                .map_err(|e| e.in_file(&source.join(format!("{}.pt", toss.recording.id))))?;
             Ok(TossDescription::new(&toss.recording, group, &start))
         })
         .collect::<Result<Vec<_>, RecordingError>>()?;

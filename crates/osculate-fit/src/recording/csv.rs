@@ -97,8 +97,10 @@ impl Recording {
         let layout = Layout::parse(header, file, extra)?;
         let mut recording = Self::empty(id, layout.velocities);
         recording.extra = extra.iter().map(|name| (name.clone(), Vec::new())).collect();
+        let mut last = 1;
         for (index, line) in lines {
             if !line.trim_ascii().is_empty() {
+                last = index + 1;
                 let (row, more) = layout.row(line, (file, extra), index + 1)?;
                 if layout.poses {
                     recording.push(&row, file, index + 1)?;
@@ -114,7 +116,8 @@ impl Recording {
         match recording.times.len() {
             0 => Err(RecordingError::EmptyTrajectory { file: file.into(), needed: FEWEST_ROWS }),
             found if found < FEWEST_ROWS => {
-                Err(RecordingError::TooFewRows { file: file.into(), found, needed: FEWEST_ROWS })
+                let (file, line, needed) = (file.into(), last, FEWEST_ROWS);
+                Err(RecordingError::TooFewRows { file, line, found, needed })
             }
             _ => Ok(recording),
         }

@@ -9,16 +9,17 @@
 //! `metadata.json` needs the fields of [`Metadata`], [`Cube`] and [`TossRecord`]; others are ignored. A toss
 //! without the three `rollout_*` fields gets its initial condition from [`RolloutStart::fit`].
 
-use super::times::check_time_steps;
-use super::{Recording, RecordingError, RolloutStart, csv::COLUMNS, files};
-use crate::json;
+use super::times::{check_time_steps, line_of};
+use super::{Recording, RecordingError, RolloutStart};
+use check::Text;
 use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
-    path::{Component, Path, PathBuf},
+    path::{Path, PathBuf},
 };
 
+mod check;
 #[cfg(test)]
 mod tests;
 
@@ -161,19 +162,22 @@ impl Dataset {
     /// ids listed twice, files outside the folder, partial `rollout_*`, duplicate groups across parts.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, RecordingError> {
         let folder = folder.as_ref();
-        let file = folder.join("metadata.json");
-        let metadata: Metadata = read_json(&file)?;
-        check_constants(&metadata, &file)?;
-        let index = check_tosses(&metadata.tosses, &file)?;
+        let text = Text::read(folder.join("metadata.json"))?;
+        let metadata: Metadata = text.parse()?;
+        check::constants(&metadata, &text)?;
+        let index = check::tosses(&metadata.tosses, &text)?;
         let file = folder.join("split.json");
         let split = match file.try_exists() {
-            Ok(true) => Some(read_json(&file)?),
+            Ok(true) => {
+                let text = Text::read(file)?;
+                let split = text.parse()?;
+                check::split(&split, |id| index.get(&id).map(|&i| &metadata.tosses[i]), &text)?;
+                Some(split)
+            }
             Ok(false) => None,
             Err(source) => return Err(RecordingError::io("look for", &file, source)),
         };
-        let dataset = Self { folder: folder.to_owned(), metadata, split, index };
-        dataset.check_split()?;
-        Ok(dataset)
+        Ok(Self { folder: folder.to_owned(), metadata, split, index })
     }
 
     /// The metadata.
@@ -213,8 +217,28 @@ impl Dataset {
     /// [`RecordingError::UnknownId`].
     pub fn record(&self, id: u32) -> Result<&TossRecord, RecordingError> {
         self.index.get(&id).map(|&i| &self.metadata.tosses[i]).ok_or_else(|| {
-            RecordingError::UnknownId { file: self.folder.join("metadata.json"), id }
+            let ends = (self.index.keys().next(), self.index.keys().next_back());
+            let known = match ends {
+                (Some(first), Some(last)) => format!("{first} to {last}"),
+                _ => "none".to_owned(),
+            };
+            let (file, count) = (self.folder.join("metadata.json"), self.index.len());
+            RecordingError::UnknownId { file, id, count, known }
         })
+    }
+
+    /// The line of a frame in the file of a toss, and the file; nothing where no such toss is listed.
+    pub(crate) fn line_of(&self, id: u32, frame: usize) -> Option<(PathBuf, usize)> {
+        let file = self.folder.join(&self.record(id).ok()?.file);
+        let line = line_of(frame, &file);
+        Some((file, line))
+    }
+
+    /// The line of a field of a toss in the metadata, and the file; nothing where no such toss is listed.
+    pub(crate) fn line_in_metadata(&self, id: u32, field: &str) -> Option<(PathBuf, usize)> {
+        let field = format!("tosses[{}].{field}", self.index.get(&id)?);
+        let text = Text::read(self.folder.join("metadata.json")).ok()?;
+        Some((text.file.clone(), text.line(&field)))
     }
 
     /// Reads one toss.
@@ -230,7 +254,19 @@ impl Dataset {
         check_time_steps(&recording, self.metadata.dt_s, &file)?;
         let (found, expected) = (recording.times.len(), record.frames);
         if found != expected {
-            return Err(RecordingError::FrameCount { file, id, found, expected });
+            let field = format!("tosses[{}].frames", self.index[&id]);
+            let metadata_line =
+                Text::read(self.folder.join("metadata.json")).map_or(1, |text| text.line(&field));
+            let line = line_of(expected.min(found - 1), &file);
+            return Err(RecordingError::FrameCount {
+                file,
+                line,
+                id,
+                found,
+                expected,
+                field,
+                metadata_line,
+            });
         }
         let start =
             match (record.rollout_start_frame, record.rollout_v0_m_s, record.rollout_w0_rad_s) {
@@ -243,7 +279,8 @@ impl Dataset {
                 _ if recording.poses.is_empty() => RolloutStart::at_rest(0),
                 _ => {
                     let cube = &self.metadata.cube;
-                    RolloutStart::fit(&recording, cube.half_side_m, self.metadata.gravity_m_s2)?
+                    RolloutStart::fit(&recording, cube.half_side_m, self.metadata.gravity_m_s2)
+                        .map_err(|e| e.in_file(&file))?
                 }
             };
         let (joints, labels) = (record.rollout_joints.clone(), record.labels.clone());
@@ -256,119 +293,5 @@ impl Dataset {
     /// Those of [`Dataset::part`] and, for the first toss that fails, of [`Dataset::load`].
     pub fn load_part(&self, part: Part) -> Result<Vec<Toss>, RecordingError> {
         self.part(part)?.into_iter().map(|id| self.load(id)).collect()
-    }
-
-    /// Parts name known ids once, and no duplicate group twice in different parts.
-    fn check_split(&self) -> Result<(), RecordingError> {
-        let Some(split) = &self.split else { return Ok(()) };
-        let file = self.folder.join("split.json");
-        let mut seen = BTreeMap::new();
-        let mut groups = BTreeMap::new();
-        let parts =
-            [(Part::Train, &split.train), (Part::Valid, &split.valid), (Part::Test, &split.test)];
-        for (part, &id) in parts.iter().flat_map(|(part, ids)| ids.iter().map(move |id| (part, id)))
-        {
-            // A folder may hold a part of the data with the split of the whole: what is missing is refused where it
-            // is asked for.
-            let Some(&toss) = self.index.get(&id) else { continue };
-            if seen.insert(id, part).is_some() {
-                return Err(RecordingError::DuplicateId { file, id });
-            }
-            let group = self.metadata.tosses[toss].group();
-            let &mut (first, owner) = groups.entry(group).or_insert((id, part));
-            if owner != part {
-                return Err(RecordingError::GroupLeak { file, group, first, second: id });
-            }
-        }
-        Ok(())
-    }
-}
-
-fn read_json<T: for<'de> Deserialize<'de>>(file: &Path) -> Result<T, RecordingError> {
-    json::from_slice(&files::read(file)?)
-        .map_err(|source| RecordingError::Json { file: file.into(), source })
-}
-
-fn check_constants(metadata: &Metadata, file: &Path) -> Result<(), RecordingError> {
-    let cube = &metadata.cube;
-    let [ixx, iyy, izz] = cube.inertia_kg_m2;
-    let positive = [
-        ("dt_s", metadata.dt_s),
-        ("gravity_m_s2", metadata.gravity_m_s2),
-        ("cube.side_m", cube.side_m),
-        ("cube.half_side_m", cube.half_side_m),
-        ("cube.mass_kg", cube.mass_kg),
-        ("cube.inertia_kg_m2[0]", ixx),
-        ("cube.inertia_kg_m2[1]", iyy),
-        ("cube.inertia_kg_m2[2]", izz),
-    ];
-    check_columns(&metadata.extra_columns, file)?;
-    let refuse = |field: &str, found, allowed| {
-        Err(RecordingError::OutOfRange { file: file.into(), field: field.into(), found, allowed })
-    };
-    for (field, found) in positive {
-        if !(found.is_finite() && found > 0.0) {
-            return refuse(field, found, "finite and > 0");
-        }
-    }
-    if (2.0 * cube.half_side_m - cube.side_m).abs() > 1e-9 * cube.side_m {
-        return refuse("cube.half_side_m", cube.half_side_m, "half of cube.side_m");
-    }
-    Ok(())
-}
-
-/// Extra columns have names of their own, each once, that a header can hold.
-fn check_columns(extra: &[String], file: &Path) -> Result<(), RecordingError> {
-    for (i, name) in extra.iter().enumerate() {
-        let plain = !name.is_empty() && name.trim() == name && !name.contains([',', '\n', '\r']);
-        if !plain || COLUMNS.contains(&name.as_str()) || extra[..i].contains(name) {
-            let field = format!("extra_columns[{i}]");
-            return Err(RecordingError::ColumnName {
-                file: file.into(),
-                field,
-                found: name.clone(),
-            });
-        }
-    }
-    Ok(())
-}
-
-/// Checks each entry and returns the position of each id.
-fn check_tosses(
-    tosses: &[TossRecord],
-    file: &Path,
-) -> Result<BTreeMap<u32, usize>, RecordingError> {
-    let mut index = BTreeMap::new();
-    for (position, toss) in tosses.iter().enumerate() {
-        let id = toss.id;
-        if index.insert(id, position).is_some() {
-            return Err(RecordingError::DuplicateId { file: file.into(), id });
-        }
-        let path = Path::new(&toss.file);
-        let inside = path.components().all(|c| matches!(c, Component::Normal(_)));
-        if !inside || toss.file.is_empty() {
-            let found = toss.file.clone();
-            return Err(RecordingError::OutsideFolder { file: file.into(), id, found });
-        }
-        let given = usize::from(toss.rollout_start_frame.is_some())
-            + usize::from(toss.rollout_v0_m_s.is_some())
-            + usize::from(toss.rollout_w0_rad_s.is_some());
-        if given != 0 && given != 3 {
-            return Err(RecordingError::PartialRollout { file: file.into(), id, found: given });
-        }
-        if let Some(frame) = toss.rollout_start_frame
-            && frame >= toss.frames
-        {
-            return Err(RecordingError::OutOfRange {
-                file: file.into(),
-                field: format!("tosses[{position}].rollout_start_frame"),
-                found: frame as f64,
-                allowed: "less than `frames`",
-            });
-        }
-    }
-    match index.is_empty() {
-        true => Err(RecordingError::NoTosses { file: file.into() }),
-        false => Ok(index),
     }
 }

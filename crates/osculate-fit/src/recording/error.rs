@@ -52,11 +52,11 @@ pub enum RecordingError {
     )]
     TimeNotIncreasing { file: PathBuf, line: usize, found: f64, previous: f64 },
     /// A header and nothing below it.
-    #[error("{file}: no rows below the header, at least {needed} are needed")]
+    #[error("{file}: line 1: 0 rows below the header, allowed: at least {needed}")]
     EmptyTrajectory { file: PathBuf, needed: usize },
     /// Too few rows to be a motion.
-    #[error("{file}: {found} row, at least {needed} are needed")]
-    TooFewRows { file: PathBuf, found: usize, needed: usize },
+    #[error("{file}: line {line}: the file ends after {found} row, allowed: at least {needed}")]
+    TooFewRows { file: PathBuf, line: usize, found: usize, needed: usize },
     /// Series of one recording that differ in length.
     #[error("recording {id}: {found} {series} for {expected} times")]
     SeriesLength { id: u32, series: &'static str, found: usize, expected: usize },
@@ -65,33 +65,38 @@ pub enum RecordingError {
     #[error("{file}: {source}")]
     Json { file: PathBuf, source: JsonError },
     /// A number outside its range.
-    #[error("{file}: `{field}` is {found}, allowed: {allowed}")]
-    OutOfRange { file: PathBuf, field: String, found: f64, allowed: &'static str },
+    #[error("{file}: line {line}: `{field}` is {found}, allowed: {allowed}")]
+    OutOfRange { file: PathBuf, line: usize, field: String, found: f64, allowed: String },
     /// A name that no extra column can have.
     #[error(
-        "{file}: `{field}` is `{found}`, allowed: a name without commas, each once, other than those of the pose"
+        "{file}: line {line}: `{field}` is `{found}`, allowed: a name without commas, each once, other than those of the pose"
     )]
-    ColumnName { file: PathBuf, field: String, found: String },
+    ColumnName { file: PathBuf, line: usize, field: String, found: String },
     /// The folder lists no toss.
-    #[error("{file}: `tosses` is empty")]
-    NoTosses { file: PathBuf },
+    #[error("{file}: line {line}: `tosses` is empty, allowed: at least one")]
+    NoTosses { file: PathBuf, line: usize },
     /// One id, two entries.
-    #[error("{file}: toss {id} is listed twice")]
-    DuplicateId { file: PathBuf, id: u32 },
+    #[error("{file}: line {line}: `{field}`: toss {id} is listed twice, allowed: each id once")]
+    DuplicateId { file: PathBuf, line: usize, field: String, id: u32 },
     /// A toss file outside the folder.
-    #[error("{file}: toss {id}: `{found}` must be a relative path inside the data folder")]
-    OutsideFolder { file: PathBuf, id: u32, found: String },
+    #[error(
+        "{file}: line {line}: `{field}` of toss {id} is `{found}`, allowed: a relative path inside the data folder"
+    )]
+    OutsideFolder { file: PathBuf, line: usize, field: String, id: u32, found: String },
     /// Some, but not all, of the three `rollout_*` fields.
-    #[error("{file}: toss {id}: {found} of the 3 `rollout_*` fields, give all or none")]
-    PartialRollout { file: PathBuf, id: u32, found: usize },
+    #[error(
+        "{file}: line {line}: `{field}` of toss {id} is one of {found} of the 3 fields `rollout_start_frame`, `rollout_v0_m_s` and \
+         `rollout_w0_rad_s`, allowed: all or none"
+    )]
+    PartialRollout { file: PathBuf, line: usize, field: String, id: u32, found: usize },
     /// An id the metadata does not list.
-    #[error("{file}: toss {id} is not in the metadata")]
-    UnknownId { file: PathBuf, id: u32 },
+    #[error("{file}: toss {id} is not in `tosses`, allowed: one of its {count} ids, {known}")]
+    UnknownId { file: PathBuf, id: u32, count: usize, known: String },
     /// Two repetitions of one toss in different parts of the split: the parts are not independent.
     #[error(
-        "{file}: tosses {first} and {second} of duplicate group {group} are in different parts"
+        "{file}: line {line}: `{field}`: tosses {first} and {second} of duplicate group {group} are in different parts"
     )]
-    GroupLeak { file: PathBuf, group: u32, first: u32, second: u32 },
+    GroupLeak { file: PathBuf, line: usize, field: String, group: u32, first: u32, second: u32 },
     /// A part was asked for, but the folder has no split.
     #[error(
         "{file} does not exist, so there is no part '{}'; every toss is in one part, 'all'",
@@ -99,8 +104,19 @@ pub enum RecordingError {
     )]
     NoSplit { file: PathBuf, part: Part },
     /// Metadata and trajectory disagree about the number of frames.
-    #[error("{file}: {found} rows, the metadata of toss {id} says {expected}")]
-    FrameCount { file: PathBuf, id: u32, found: usize, expected: usize },
+    #[error(
+        "{file}: line {line}: {found} rows, allowed: {expected}, as line {metadata_line} of metadata.json says in `{field}` of toss {id}"
+    )]
+    FrameCount {
+        file: PathBuf,
+        /// Of the last row, or of the first that is too many.
+        line: usize,
+        id: u32,
+        found: usize,
+        expected: usize,
+        field: String,
+        metadata_line: usize,
+    },
     /// Metadata and trajectory disagree about the time step.
     #[error(
         "{file}: line {line} (frame {frame}, from 0), column `t`: {time} s is {found} s after the frame before, allowed: {expected} s \
@@ -116,6 +132,9 @@ pub enum RecordingError {
         looks: String,
     },
 
+    /// What is wrong with the recording in a file.
+    #[error("{file}: {source}")]
+    InFile { file: PathBuf, source: Box<RecordingError> },
     /// The body never comes down, so there is no impact to predict.
     #[error("recording {id}: the centre never falls to z ≤ {threshold} m (lowest {lowest} m)")]
     NeverFalls { id: u32, threshold: f64, lowest: f64 },
@@ -181,6 +200,11 @@ pub enum RecordingError {
 }
 
 impl RecordingError {
+    /// The same, with the file that the recording is in.
+    pub(crate) fn in_file(self, file: &std::path::Path) -> Self {
+        Self::InFile { file: file.to_owned(), source: Box::new(self) }
+    }
+
     pub(crate) fn io(action: &'static str, path: &std::path::Path, source: std::io::Error) -> Self {
         Self::Io { action, path: path.to_owned(), source }
     }

@@ -6,7 +6,7 @@ use super::{RecordingError, files};
 use std::path::Path;
 
 /// The line of a frame, from 1: the header is the first, and blank ones do not count as frames.
-fn line_of(frame: usize, file: &Path) -> usize {
+pub(super) fn line_of(frame: usize, file: &Path) -> usize {
     let bytes = files::read(file).unwrap_or_default();
     let lines = bytes.split(|&b| b == b'\n').enumerate();
     let mut rows = lines.filter(|(_, line)| !line.trim_ascii().is_empty());

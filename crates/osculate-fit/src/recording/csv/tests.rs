@@ -177,7 +177,10 @@ fn too_few_rows_are_refused() {
     let error = parse(&poses(&[])).unwrap_err();
     assert!(matches!(error, RecordingError::EmptyTrajectory { .. }), "{error}");
     let error = parse(&poses(&["0,0,0,0,1,0,0,0"])).unwrap_err();
-    assert!(matches!(error, RecordingError::TooFewRows { found: 1, needed: 2, .. }), "{error}");
+    assert!(
+        matches!(error, RecordingError::TooFewRows { line: 2, found: 1, needed: 2, .. }),
+        "{error}"
+    );
 }
 
 #[test]

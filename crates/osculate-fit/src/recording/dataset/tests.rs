@@ -147,7 +147,7 @@ fn split_names_ids_once_keeps_groups_together_and_may_name_absent_tosses() {
     assert!(matches!(error, RecordingError::DuplicateId { id: 2, .. }), "{error}");
     folder.split(&json!({"train": [2], "valid": [3, 5]}));
     let error = folder.refusal();
-    let expected = "tosses 2 and 5 of duplicate group 2 are in different parts";
+    let expected = "split.json: line 1: `valid[1]`: tosses 2 and 5 of duplicate group 2 are in different parts";
     assert!(error.to_string().ends_with(expected), "{error}");
     folder.split(&json!({"train": [2]}));
     assert!(matches!(folder.refusal(), RecordingError::Json { .. }));
@@ -207,4 +207,63 @@ fn damaged_json_never_panics() {
         fs::write(&path, &text[..length]).unwrap();
         assert!(matches!(Dataset::open(folder.scratch.path()), Err(RecordingError::Json { .. })));
     }
+}
+
+/// Symptom: what was parsed had forgotten where it stood, so refusals of values named file and field but no line.
+#[test]
+fn refused_values_name_file_line_field_value_and_what_is_allowed() {
+    let refused = |change: &dyn Fn(&mut Value), expected: &[&str]| {
+        let mut folder = Folder::new("dataset-lines");
+        change(&mut folder.metadata);
+        // One number or name a line, keys by the alphabet: cube from line 2, tosses from line 18.
+        let text = format!("{:#}", folder.metadata);
+        fs::write(folder.scratch.path().join("metadata.json"), &text).unwrap();
+        let message = Dataset::open(folder.scratch.path()).unwrap_err().to_string();
+        let field = expected[0].trim_matches('`').rsplit(['.', '[']).next().unwrap();
+        let line: usize =
+            message.split("line ").nth(1).unwrap().split(':').next().unwrap().parse().unwrap();
+        let there = text.lines().nth(line - 1).unwrap();
+        assert!(field.ends_with(']') || there.contains(field), "{message}: {there}");
+        for part in ["metadata.json", "allowed: "].iter().chain(expected) {
+            assert!(message.contains(part), "{part}: {message}");
+        }
+    };
+    refused(&|m| m["dt_s"] = json!(-0.01), &["`dt_s`", "-0.01", "> 0"]);
+    refused(&|m| m["cube"]["mass_kg"] = json!(0.0), &["`cube.mass_kg`", "0", "> 0"]);
+    refused(&|m| m["cube"]["half_side_m"] = json!(0.06), &["`cube.half_side_m`", "0.06", "0.05"]);
+    refused(&|m| m["cube"]["inertia_kg_m2"][1] = json!(-3.0), &["inertia_kg_m2[1]`", "-3"]);
+    refused(&|m| m["extra_columns"] = json!(["ok", "px"]), &["`extra_columns[1]`", "`px`"]);
+    refused(&|m| m["tosses"][1]["id"] = json!(2), &["`tosses[1].id`", "toss 2"]);
+    refused(&|m| m["tosses"][2]["file"] = json!("/etc"), &["`tosses[2].file`", "`/etc`"]);
+    refused(&|m| m["tosses"] = json!([]), &["`tosses`"]);
+    let start = "`tosses[0].rollout_start_frame`";
+    refused(&|m| m["tosses"][0]["rollout_start_frame"] = json!(20), &[start, "20"]);
+    refused(&|m| m["tosses"][0]["rollout_v0_m_s"] = Value::Null, &[start, "2 of the 3"]);
+}
+
+/// Symptom: a file that lost its last rows was refused without the line where it ends.
+#[test]
+fn a_file_of_another_length_is_refused_with_the_line_where_it_ends() {
+    for (frames, line) in [(21, 21), (18, 20)] {
+        let mut folder = Folder::new("dataset-length");
+        folder.metadata["tosses"][1]["frames"] = json!(frames);
+        let message = folder.open().unwrap().load(3).unwrap_err().to_string();
+        for part in [&format!("toss_3.csv: line {line}: 20 rows"), "`tosses[1].frames`", "toss 3"] {
+            assert!(message.contains(part), "{part}: {message}");
+        }
+        assert!(message.contains(&format!("allowed: {frames}")), "{message}");
+    }
+}
+
+/// Symptom: what is wrong with the flight itself was said of `recording 3`, without its file.
+#[test]
+fn a_recording_that_never_falls_is_refused_with_its_file() {
+    let mut folder = Folder::new("dataset-flight");
+    let rows: String =
+        (0..20).map(|k| format!("{:.9},0,0,1,1,0,0,0\n", 0.01 * f64::from(k))).collect();
+    let text = format!("t,px,py,pz,qw,qx,qy,qz\n{rows}");
+    fs::write(folder.scratch.path().join("toss_3.csv"), text).unwrap();
+    folder.metadata["name"] = json!("held");
+    let message = folder.open().unwrap().load(3).unwrap_err().to_string();
+    assert!(message.contains("toss_3.csv") && message.contains("never falls"), "{message}");
 }
