@@ -99,11 +99,23 @@ pub struct Settings {
     pub step_tolerance: f64,
     /// First damping, relative to the diagonal.
     pub damping: f64,
+    /// Most refused steps of an iteration.
+    pub refusals: usize,
+    /// Stop where three iterations together lower the cost by less than this part of it; 0 for never.
+    pub least_progress: f64,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { iterations: 50, cost_tolerance: 1e-10, step_tolerance: 1e-9, damping: 1e-3 }
+        Self {
+            iterations: 50,
+            cost_tolerance: 1e-10,
+            step_tolerance: 1e-9,
+            damping: 1e-3,
+            // A factor of 2^78.
+            refusals: 12,
+            least_progress: 0.0,
+        }
     }
 }
 
@@ -113,7 +125,7 @@ impl Default for Settings {
 pub enum Stop {
     /// The model promises no more.
     Converged,
-    /// No step reduces the cost.
+    /// No step reduces the cost, or too slowly to go on.
     Stalled,
     /// The budget is spent.
     Iterations,
@@ -190,8 +202,19 @@ pub fn minimise<P: BlockProblem>(
         evaluations += 1;
         history.push(point.normal.cost);
         observe(iteration, point.normal.cost);
+        if slow(&history, settings.least_progress) {
+            stop = Stop::Stalled;
+            break;
+        }
     }
     Ok(Solution { shared: point.shared, own: point.own, history, evaluations, stop })
+}
+
+/// Whether the last three iterations lowered the cost by less than a part of it.
+fn slow(history: &[f64], least: f64) -> bool {
+    let before = history.len().checked_sub(4).map(|i| history[i]);
+    let last = history.last().copied().unwrap_or(f64::INFINITY);
+    before.is_some_and(|before| last > (1.0 - least) * before)
 }
 
 /// Where the solver is.
@@ -226,8 +249,7 @@ impl Point {
     ) -> Option<Stop> {
         let normal = &self.normal;
         let fixed = held(&self.shared, bounds, &normal.gradient);
-        // Twelve refusals are a factor of 2^78.
-        for _ in 0..12 {
+        for _ in 0..settings.refusals {
             let Some((step, own_steps)) = normal.step(damping.value, &fixed) else {
                 damping.refuse();
                 continue;

@@ -93,7 +93,8 @@ impl Check<'_> {
 
     fn stage(&self, at: &str, stage: &StageFile) -> Result<(), ExperimentError> {
         self.count(&format!("{at}.iterations"), stage.iterations, 1..=1_000_000)?;
-        self.count(&format!("{at}.samples"), stage.samples, 2..=100_000)?;
+        let least = if stage.solver == Solver::BasinHopping { 1 } else { 2 };
+        self.count(&format!("{at}.samples"), stage.samples, least..=100_000)?;
         for (field, x) in [
             ("k", stage.k),
             ("epsilon", stage.epsilon),
@@ -105,23 +106,21 @@ impl Check<'_> {
         }
         // A field of another solver would be passed over.
         let default = StageFile::default();
-        let sampled = matches!(stage.solver, Solver::Hybrid | Solver::CmaEs);
         let hybrid = stage.solver == Solver::Hybrid;
+        let drawn = hybrid || stage.solver == Solver::BasinHopping;
+        let spread = drawn || stage.solver == Solver::CmaEs;
         if stage.second_order && stage.solver != Solver::GaussNewton {
             let allowed = "only beside solver = \"gauss-newton\"";
             return self.refuse(&format!("{at}.second_order"), true, allowed);
         }
-        for (field, own, changed) in [
-            ("sigma", sampled, (stage.sigma - default.sigma).abs() > 0.0),
-            ("samples", hybrid, stage.samples != default.samples),
-            ("rate", hybrid, (stage.rate - default.rate).abs() > 0.0),
+        let (sigma, rate) = (stage.sigma - default.sigma, stage.rate - default.rate);
+        for (field, own, changed, solvers) in [
+            ("sigma", spread, sigma.abs() > 0.0, "\"hybrid\", \"basin-hopping\" or \"cma-es\""),
+            ("samples", drawn, stage.samples != default.samples, "\"hybrid\" or \"basin-hopping\""),
+            ("rate", hybrid, rate.abs() > 0.0, "\"hybrid\""),
         ] {
             if changed && !own {
-                let allowed = if field == "sigma" {
-                    "only beside solver = \"hybrid\" or \"cma-es\""
-                } else {
-                    "only beside solver = \"hybrid\""
-                };
+                let allowed = format!("only beside solver = {solvers}");
                 return self.refuse(&format!("{at}.{field}"), field, allowed);
             }
         }

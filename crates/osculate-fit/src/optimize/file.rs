@@ -206,6 +206,8 @@ pub enum Solver {
     Lbfgs,
     /// Descent along a mixture of first- and zeroth-order gradients of a smoothed cost.
     Hybrid,
+    /// Short Gauss–Newton runs from perturbations of the best point so far.
+    BasinHopping,
     /// CMA-ES: no derivatives.
     CmaEs,
 }
@@ -216,7 +218,7 @@ pub enum Solver {
 pub struct StageFile {
     /// What solves it.
     pub solver: Solver,
-    /// Most iterations; of CMA-ES generations.
+    /// Most iterations; of CMA-ES generations, of basin hopping runs.
     pub iterations: usize,
     /// Factor of every stiffness k.
     pub k: f64,
@@ -226,9 +228,9 @@ pub struct StageFile {
     pub v_f: f64,
     /// Of `gauss-newton`: whether the second order of the residuals counts.
     pub second_order: bool,
-    /// Of `hybrid` and `cma-es`: standard deviation in half widths of the ranges.
+    /// Of `hybrid`, `basin-hopping` and `cma-es`: standard deviation in half widths of the ranges.
     pub sigma: f64,
-    /// Of `hybrid`: points of an estimate.
+    /// Of `hybrid`: points of an estimate. Of `basin-hopping`: points tried before each run.
     pub samples: usize,
     /// Of `hybrid`: length of the first steps in half widths of the ranges.
     pub rate: f64,

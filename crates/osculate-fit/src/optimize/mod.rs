@@ -8,7 +8,8 @@
 //! * [`spline`]: what a control is between its numbers.
 //! * [`measure`]: numbers of one state, generic over the scalar. `terms`: objectives and constraints in terms of them.
 //! * [`Problem`]: residuals with exact Jacobians (tangents) and gradients (one adjoint), at one softness of contact.
-//! * [`search`]: many starts through stages of Gauss–Newton, L-BFGS, [`hybrid`] descent or CMA-ES; [`baselines`].
+//! * [`search`]: many starts through stages of Gauss–Newton, L-BFGS, basin [`hopping`], [`hybrid`] descent or CMA-ES;
+//!   [`baselines`].
 //! * [`verdicts`]: what the derivatives are good for where the search ended.
 //! * [`Report`]: what a run found.
 
@@ -19,6 +20,7 @@ mod constraints;
 mod differences;
 mod error;
 mod file;
+pub mod hopping;
 pub mod hybrid;
 mod jacobian;
 pub mod measure;

@@ -2,6 +2,7 @@
 
 use super::differences::Differenced;
 use super::file::{Solver, StageFile};
+use super::hopping::Hopping;
 use super::hybrid::{Descent, descend};
 use super::run::{Derivatives, Local, StageResult};
 use super::task::Problem;
@@ -63,7 +64,7 @@ fn solve_with<M: ContactModel, P: BlockProblem<Error = ModelError>>(
             let evaluations = s.evaluations;
             (s, evaluations)
         }
-        Solver::CmaEs | Solver::Hybrid => {
+        Solver::CmaEs | Solver::Hybrid | Solver::BasinHopping => {
             return Ok(sample(problem, derived, x, (index, stage, seed), local));
         }
     };
@@ -84,23 +85,34 @@ fn sample<M: ContactModel, P: BlockProblem<Error = ModelError>>(
         taken = iteration;
         local.seen(index, iteration, cost, &problem.meter);
     };
-    if stage.solver == Solver::CmaEs {
-        let search =
-            CmaEs { sigma: stage.sigma, generations: stage.iterations, seed, collapsed: None };
-        evolve(problem, &search, x, local, &mut seen);
-    } else {
-        let settings = Descent {
-            iterations: stage.iterations,
-            sigma: stage.sigma,
-            samples: stage.samples,
-            rate: stage.rate,
-            seed,
-        };
-        let bounds = problem.task().variables.bounds();
-        descend(derived, x, &bounds, &settings, |i, cost, _| {
-            seen(i + 1, cost);
-            !local.stop.load(Ordering::Relaxed)
-        });
+    let bounds = problem.task().variables.bounds();
+    match stage.solver {
+        Solver::CmaEs => {
+            let search =
+                CmaEs { sigma: stage.sigma, generations: stage.iterations, seed, collapsed: None };
+            evolve(problem, &search, x, local, &mut seen);
+        }
+        Solver::BasinHopping => {
+            let (runs, samples, sigma) = (stage.iterations, stage.samples, stage.sigma);
+            let search = Hopping { runs, samples, sigma, seed };
+            search.minimise(derived, x, &bounds, &local.stop, |run, cost| {
+                seen(run, cost);
+                !local.stop.load(Ordering::Relaxed) && problem.meter.goal().is_none()
+            });
+        }
+        _ => {
+            let settings = Descent {
+                iterations: stage.iterations,
+                sigma: stage.sigma,
+                samples: stage.samples,
+                rate: stage.rate,
+                seed,
+            };
+            descend(derived, x, &bounds, &settings, |i, cost, _| {
+                seen(i + 1, cost);
+                !local.stop.load(Ordering::Relaxed)
+            });
+        }
     }
     let (point, cost) = problem.meter.best().unwrap_or((x.to_vec(), f64::INFINITY));
     let stopped = local.stop.load(Ordering::Relaxed);
