@@ -16,12 +16,12 @@ use osculate_geometry::mass::MassProperties;
 use osculate_math::{se3::Pose, so3};
 
 /// Sweeps of joints leave a little more rounding than those of contacts.
-fn settings(anchor_beta: f64) -> ImpulseSettings {
+pub fn settings(anchor_beta: f64) -> ImpulseSettings {
     ImpulseSettings { tolerance: 1e-13, ..tight(anchor_beta) }
 }
 
 /// Without a row there is no derivative by the friction that would make one.
-const NO_FRICTION: &[&str] = &[".friction", ".stiction"];
+pub const NO_FRICTION: &[&str] = &[".friction", ".stiction"];
 
 pub fn v(x: f64, y: f64, z: f64) -> Vector3<f64> {
     Vector3::new(x, y, z)
@@ -56,7 +56,7 @@ pub fn jointed(bodies: Vec<Body>, joints: Vec<LinkJoint>, closures: Vec<LoopClos
 }
 
 /// A case with efforts and targets of every step.
-fn case(
+pub fn case(
     name: &'static str,
     scene: Scene,
     settings: ImpulseSettings,
@@ -81,7 +81,7 @@ fn driven(stiffness: f64, damping: f64, target: f64) -> JointDrive {
 }
 
 /// An arm of three hinges whose spherical tip is pressed on the ground and dragged over it.
-fn arm(friction: f64) -> Scene {
+pub fn arm(friction: f64) -> Scene {
     let mut fore = inert("fore", 0.4);
     fore.collider = Some(Collider::sphere(v(0.2, 0.01, 0.0), 0.03).unwrap());
     fore.contact.friction = friction;
@@ -120,7 +120,7 @@ fn arm_that_drags_its_tip_has_exact_derivatives() {
 }
 
 /// A box on a free joint, on the ground or above it, with joints and laws of every kind on it.
-fn machine(kind: ClosureKind, height: f64) -> Scene {
+pub fn machine(kind: ClosureKind, height: f64) -> Scene {
     let mut bodies = vec![ground(0.4), block("base", 2.0, [0.08, 0.06, 0.03], 0.5)];
     bodies[1].impulse.restitution = 0.3;
     bodies.extend(["arm", "wrist", "slide", "tip"].map(|n| inert(n, 0.2)));
@@ -176,7 +176,7 @@ fn machine(kind: ClosureKind, height: f64) -> Scene {
 }
 
 /// Of the machine: joints without friction, see [`NO_FRICTION`].
-const FRICTIONLESS: &[&str] =
+pub const FRICTIONLESS: &[&str] =
     &["joint.base.friction", "joint.base.stiction", "joint.slide.friction", "joint.slide.stiction"];
 
 #[test]

@@ -7,6 +7,7 @@ mod common;
 
 mod boxes;
 mod case;
+mod coriolis;
 mod cylinders;
 mod joints;
 mod refusals;

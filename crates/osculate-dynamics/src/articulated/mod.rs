@@ -14,6 +14,7 @@
 
 mod closure;
 mod configuration;
+mod drift;
 mod dynamics;
 mod dynamics_derivatives;
 mod error;
@@ -33,13 +34,14 @@ mod validate;
 pub(crate) use closure::closure_covectors;
 pub use closure::{ClosureRow, closure_rows};
 pub use configuration::{Configuration, JointPosition};
+pub(crate) use drift::Way;
 pub use dynamics::{Load, bias, forward_dynamics, inverse_dynamics, mass_matrix};
 pub use dynamics_derivatives::{
     ForwardDerivatives, InverseDerivatives, TreeParameter, TreePoint, forward_derivatives,
     inverse_by_parameters, inverse_derivatives,
 };
 pub use error::ModelError;
-pub(crate) use inverse_pull::pull_inverse_dynamics;
+pub(crate) use inverse_pull::{InverseBar, pull_inverse_dynamics};
 pub use joint::{Joint, JointKind};
 pub use joint_force::CoordinateStage;
 pub use kinematics::TreeKinematics;

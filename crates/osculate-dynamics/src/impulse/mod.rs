@@ -49,8 +49,8 @@ pub use record::{AnchorImpulse, ContactImpulse, StepRecord};
 pub use row::{jacobian, response};
 pub use rows::tangents;
 pub use settings::{
-    ArticulatedResponse, FrictionMode, FrictionPoint, ImpulseSettings, NormalLaw, SolveMode,
-    Torsion,
+    ArticulatedResponse, Coriolis, FrictionMode, FrictionPoint, ImpulseSettings, NormalLaw,
+    SolveMode, Torsion,
 };
 pub use simulate::{ImpulseRunError, ImpulseSimulator, ImpulseTrajectory};
 pub use solve::ImpulseStats;

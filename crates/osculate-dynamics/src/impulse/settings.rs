@@ -102,6 +102,16 @@ pub enum ArticulatedResponse {
     Propagation,
 }
 
+/// When Coriolis and gyroscopic forces of a tree act.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Coriolis {
+    /// `v_f = v + Ĥ⁻¹ h (τ − c(q, v))`: with the forces of the start, before contacts. Free motion may gain energy, by `O(h²)` a step.
+    #[default]
+    Explicit,
+    /// After contacts, on the way from `q` to `q⁺`, and without work: see `docs/impulse.md`. Nothing that is not driven gains energy.
+    Conserving,
+}
+
 /// Where friction of a contact acts while its two points are apart. Anchors act at one place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FrictionPoint {
@@ -158,8 +168,10 @@ pub struct ImpulseSettings {
     pub restitution_threshold: f64,
     /// Gap up to which contacts are listed even where nothing closes it \[m\], ≥ 0.
     pub margin: f64,
-    /// What the gyroscopic torque does.
+    /// What the gyroscopic torque of a free body does.
     pub gyroscopic: Gyroscopic,
+    /// When Coriolis and gyroscopic forces of a tree act.
+    pub coriolis: Coriolis,
 }
 
 impl Default for ImpulseSettings {
@@ -187,6 +199,7 @@ impl Default for ImpulseSettings {
             restitution_threshold: 0.5,
             margin: 1e-3,
             gyroscopic: Gyroscopic::default(),
+            coriolis: Coriolis::default(),
         }
     }
 }

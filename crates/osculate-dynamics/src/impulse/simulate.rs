@@ -48,6 +48,8 @@ pub struct ImpulseTrajectory {
     /// Of a scene with joints: joints at the start and after each step, and impulses of their rows in each step.
     joints: Vec<JointState>,
     joint_impulses: Vec<Vec<f64>>,
+    /// Velocities of the joints that moved them in each step.
+    joint_solved: Vec<Vec<f64>>,
     /// Once true, the roll-out stops.
     interrupt: Option<Arc<AtomicBool>>,
 }
@@ -60,6 +62,7 @@ impl PartialEq for ImpulseTrajectory {
             && self.records == other.records
             && self.joints == other.joints
             && self.joint_impulses == other.joint_impulses
+            && self.joint_solved == other.joint_solved
     }
 }
 
@@ -90,6 +93,11 @@ impl ImpulseTrajectory {
     /// [`JointedBodies::impulses`](super::JointedBodies::impulses); empty where the scene has no joints.
     pub fn joint_impulses(&self, step: usize) -> &[f64] {
         self.joint_impulses.get(step).map_or(&[], Vec::as_slice)
+    }
+
+    /// Velocities that moved the joints in a step.
+    pub(super) fn joint_solved(&self, step: usize) -> Option<&[f64]> {
+        self.joint_solved.get(step).map(Vec::as_slice)
     }
 
     fn push_joints(&mut self, stepper: &ImpulseStepper) {
@@ -219,6 +227,7 @@ impl ImpulseSimulator {
             records: Vec::with_capacity(self.durations.len()),
             joints: Vec::new(),
             joint_impulses: Vec::new(),
+            joint_solved: Vec::new(),
             interrupt: trajectory.interrupt.take().or_else(|| self.interrupt.clone()),
         };
         trajectory.push_joints(&stepper);
@@ -237,6 +246,7 @@ impl ImpulseSimulator {
             trajectory
                 .joint_impulses
                 .extend(stepper.trees().first().map(|tree| tree.impulses().to_vec()));
+            trajectory.joint_solved.extend(stepper.trees().first().map(|t| t.solved().to_vec()));
         }
         Ok(())
     }

@@ -4,6 +4,7 @@
 //! contacts at q,  v_f = v + h M⁻¹(f + gyroscopic),  r from the last step
 //! sweeps:         v⁺ = v_f + M⁻¹Jᵀ r
 //! positions:      q⁺ = q + h v⁺
+//! joints:         v⁺ ← v⁺ + Coriolis and gyroscopic forces, where they act on the way
 //! ```
 
 mod motion;
@@ -21,7 +22,7 @@ use super::propagation::Propagation;
 use super::record::{AnchorImpulse, ContactImpulse, StepRecord};
 use super::row::Velocities;
 use super::rows::Rows;
-use super::settings::{ArticulatedResponse, ImpulseSettings};
+use super::settings::{ArticulatedResponse, Coriolis, ImpulseSettings};
 use super::solve::{regime, world};
 use super::system::System;
 use super::tree::{End, JoinError, JointedBodies, Trees};
@@ -190,9 +191,9 @@ impl ImpulseStepper {
             self.check_pairs()?;
         }
         let loads = trees.loads(&self.system, wrenches);
-        let responses = trees
-            .responses(&loads, duration)
-            .map_err(|source| ImpulseStepError::Tree { step: at, source })?;
+        let singular = |source| ImpulseStepError::Tree { step: at, source };
+        let responses =
+            trees.responses(&loads, (self.settings.coriolis, duration)).map_err(singular)?;
         let [mut start, mut free] = self.free_velocities(wrenches, duration)?;
         trees.extend(&responses, [&mut start, &mut free]);
         let anchors = self.build([&mut start, &mut free], (trees, &responses), duration);
@@ -212,6 +213,9 @@ impl ImpulseStepper {
                 }
             }
             trees.settle(&mut ends, &v);
+        }
+        if self.settings.coriolis == Coriolis::Conserving {
+            trees.drift(&self.system, &responses, &mut ends).map_err(singular)?;
         }
         trees.write_ends(&ends, &mut states);
         self.check_finite(&states)?;

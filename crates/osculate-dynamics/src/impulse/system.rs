@@ -153,6 +153,11 @@ impl System {
         self.items.iter().filter(|i| i.dynamic.is_some()).count()
     }
 
+    /// Weight \[N\] of a body of the mass given, world; none where gravity leaves it alone.
+    pub(crate) fn weight(&self, body: usize, mass: f64) -> Vector3<f64> {
+        if self.items[body].has_gravity { self.gravity * mass } else { Vector3::zeros() }
+    }
+
     /// Vectors of unknowns of the free bodies.
     pub(crate) fn unknowns(&self) -> usize {
         2 * self.items.iter().filter(|i| i.unknown.is_some()).count()

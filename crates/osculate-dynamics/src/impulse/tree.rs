@@ -10,11 +10,12 @@
 
 use super::body::RigidState;
 use super::row::Velocities;
+use super::settings::Coriolis;
 use super::system::System;
 use crate::Wrench;
 use crate::articulated::immediate::{FrictionBlock, TreeResponse, TreeRow};
 use crate::articulated::{
-    ArticulatedModel, Configuration, Load, ModelError, TreeKinematics, TreePoint,
+    ArticulatedModel, Configuration, Load, ModelError, TreeKinematics, TreePoint, Way,
 };
 use nalgebra::Vector3;
 use osculate_math::Scalar;
@@ -55,6 +56,8 @@ pub struct JointedBodies {
     v: Vec<f64>,
     /// Generalised forces that are applied in every step to come \[N m or N\], one a degree of freedom.
     pub efforts: Vec<f64>,
+    /// Velocities with which the last step moved it; empty before the first.
+    solved: Vec<f64>,
     /// Where its velocities stand.
     at: usize,
     /// Impulses of its rows in the last step, and how long that was.
@@ -65,6 +68,8 @@ pub struct JointedBodies {
 pub(crate) struct End {
     q: Configuration,
     v: Vec<f64>,
+    /// Velocities of the rows, with which it came here.
+    solved: Vec<f64>,
     memory: (Vec<f64>, f64),
 }
 
@@ -121,7 +126,8 @@ impl JointedBodies {
             }
         }
         let efforts = vec![0.0; model.dofs()];
-        Ok(Self { model, bodies, q, v, efforts, at: 0, memory: (Vec::new(), 0.0) })
+        let (solved, memory) = (Vec::new(), (Vec::new(), 0.0));
+        Ok(Self { model, bodies, q, v, efforts, solved, at: 0, memory })
     }
 
     /// The tree.
@@ -147,6 +153,11 @@ impl JointedBodies {
     /// How it moves, one a degree of freedom.
     pub fn velocities(&self) -> &[f64] {
         &self.v
+    }
+
+    /// Velocities that the rows of the last step found and that moved it; those of now differ where Coriolis forces act after contacts.
+    pub(crate) fn solved(&self) -> &[f64] {
+        &self.solved
     }
 
     /// Impulses of the last step on its rows \[N s or N m s\]: limits, held drives and dry friction in the order of
@@ -232,11 +243,14 @@ impl Trees {
     pub(crate) fn responses<'a>(
         &'a self,
         loads: &'a [Load],
-        h: f64,
+        (coriolis, h): (Coriolis, f64),
     ) -> Result<Vec<TreeResponse<'a>>, ModelError> {
         let each = self.list.iter().zip(loads).map(|(tree, load)| {
             let point = TreePoint { model: &tree.model, q: &tree.q, v: &tree.v, load };
-            TreeResponse::new(point, &tree.efforts, h)
+            match coriolis {
+                Coriolis::Explicit => TreeResponse::new(point, &tree.efforts, h),
+                Coriolis::Conserving => TreeResponse::kick(point, &tree.efforts, h),
+            }
         });
         each.collect()
     }
@@ -293,7 +307,8 @@ impl Trees {
         let of = |((tree, response), rows): ((&JointedBodies, &TreeResponse<'_>), &JointRows)| {
             let v = flat(v, tree.at, tree.model.dofs());
             let impulses = rows.each().map(|r| r.impulse).collect();
-            End { q: response.advanced(&v), v, memory: (impulses, response.duration) }
+            let solved = v.clone();
+            End { q: response.advanced(&v), v, solved, memory: (impulses, response.duration) }
         };
         self.list.iter().zip(responses).zip(rows).map(of).collect()
     }
@@ -303,6 +318,32 @@ impl Trees {
         for (tree, end) in self.list.iter().zip(ends) {
             end.v = flat(v, tree.at, tree.model.dofs());
         }
+    }
+
+    /// Lets Coriolis and gyroscopic forces act on the way to the end of a step.
+    ///
+    /// # Errors
+    /// Where a mass matrix is not positive definite.
+    pub(crate) fn drift(
+        &self,
+        system: &System,
+        responses: &[TreeResponse<'_>],
+        ends: &mut [End],
+    ) -> Result<(), ModelError> {
+        for ((tree, response), end) in self.list.iter().zip(responses).zip(ends) {
+            let next = TreeKinematics::new(&tree.model, &end.q);
+            let links = tree.bodies.iter().zip(tree.model.links());
+            let weights: Vec<_> = links.map(|(&b, l)| system.weight(b, l.inertia.mass)).collect();
+            let way = Way {
+                model: &tree.model,
+                ends: [&response.at, &next],
+                v: &end.v,
+                weights: &weights,
+                duration: response.duration,
+            };
+            end.v = way.drift()?.after;
+        }
+        Ok(())
     }
 
     /// States of the links at the end of a step.
@@ -331,6 +372,7 @@ impl Trees {
     pub(crate) fn advance(&mut self, ends: Vec<End>) {
         for (tree, end) in self.list.iter_mut().zip(ends) {
             (tree.q, tree.v, tree.memory) = (end.q, end.v, end.memory);
+            tree.solved = end.solved;
         }
     }
 }

@@ -42,6 +42,28 @@ impl<'a> TreeResponse<'a> {
     /// # Errors
     /// Where a list has the wrong length, or the mass matrix is not positive definite.
     pub fn new(point: TreePoint<'a>, tau: &[f64], duration: f64) -> Result<Self, ModelError> {
+        Self::moving(point, point.v, tau, duration)
+    }
+
+    /// The same without Coriolis and gyroscopic forces.
+    ///
+    /// # Errors
+    /// As [`TreeResponse::new`].
+    pub(crate) fn kick(
+        point: TreePoint<'a>,
+        tau: &[f64],
+        duration: f64,
+    ) -> Result<Self, ModelError> {
+        Self::moving(point, &vec![0.0; point.v.len()], tau, duration)
+    }
+
+    /// With Coriolis and gyroscopic forces of the velocities `moving`.
+    fn moving(
+        point: TreePoint<'a>,
+        moving: &[f64],
+        tau: &[f64],
+        duration: f64,
+    ) -> Result<Self, ModelError> {
         let TreePoint { model, q, v, load } = point;
         let (found, expected) = (tau.len(), model.dofs());
         if found != expected {
@@ -49,7 +71,7 @@ impl<'a> TreeResponse<'a> {
         }
         let mut response = Self::unforced(model, q, v, duration)?;
         let mut push: Vec<f64> =
-            tau.iter().zip(bias(model, &response.at, v, load)).map(|(t, c)| t - c).collect();
+            tau.iter().zip(bias(model, &response.at, moving, load)).map(|(t, c)| t - c).collect();
         for (i, link) in model.links().iter().enumerate() {
             let laws = &link.joint.laws;
             for k in model.joint_dofs(i) {

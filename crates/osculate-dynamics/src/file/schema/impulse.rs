@@ -1,13 +1,13 @@
 //! `[solver.impulse]` and `[actor.impulse]`: the impulse model.
 
 use super::names::{
-    self, ArticulatedResponseName, CombineName, FootprintName, FrictionModeName, FrictionPointName,
-    GyroscopicName, SolveModeName, TorsionName,
+    self, ArticulatedResponseName, CombineName, CoriolisName, FootprintName, FrictionModeName,
+    FrictionPointName, GyroscopicName, SolveModeName, TorsionName,
 };
 use crate::ImpulseSurface;
 use crate::impulse::{
-    ArticulatedResponse, FrictionMode, FrictionPoint, Gyroscopic, ImpulseSettings, NormalLaw,
-    SolveMode, Torsion,
+    ArticulatedResponse, Coriolis, FrictionMode, FrictionPoint, Gyroscopic, ImpulseSettings,
+    NormalLaw, SolveMode, Torsion,
 };
 use osculate_contact::impulse::normal::{Rigid, SpringDamper};
 use osculate_contact::impulse::patch::IsotropicFootprint;
@@ -92,9 +92,12 @@ pub struct Impulse {
     pub restitution_threshold: f64,
     /// Gap up to which contacts are listed \[m\], ≥ 0.
     pub margin: f64,
-    /// What the gyroscopic torque does.
+    /// What the gyroscopic torque of a free actor does.
     #[serde(with = "GyroscopicName")]
     pub gyroscopic: Gyroscopic,
+    /// When Coriolis and gyroscopic forces of joints act.
+    #[serde(with = "CoriolisName")]
+    pub coriolis: Coriolis,
 }
 
 impl Default for Impulse {
@@ -129,6 +132,7 @@ impl Default for Impulse {
             restitution_threshold: s.restitution_threshold,
             margin: s.margin,
             gyroscopic: s.gyroscopic,
+            coriolis: s.coriolis,
         }
     }
 }
@@ -170,6 +174,7 @@ impl From<&Impulse> for ImpulseSettings {
             restitution_threshold: i.restitution_threshold,
             margin: i.margin,
             gyroscopic: i.gyroscopic,
+            coriolis: i.coriolis,
             ..Self::default()
         }
     }

@@ -1,7 +1,7 @@
 //! Names in files of the choices that other modules define.
 
 use crate::impulse::{
-    ArticulatedResponse, FrictionMode, FrictionPoint, Gyroscopic, SolveMode, Torsion,
+    ArticulatedResponse, Coriolis, FrictionMode, FrictionPoint, Gyroscopic, SolveMode, Torsion,
 };
 use crate::{InitialRate, Method, OnFailure, RotationUpdate};
 use osculate_contact::impulse::FrictionCombine;
@@ -96,6 +96,13 @@ pub(super) enum CombineName {
     Min,
     Multiply,
     Max,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Coriolis", rename_all = "kebab-case")]
+pub(super) enum CoriolisName {
+    Explicit,
+    Conserving,
 }
 
 #[derive(Serialize, Deserialize)]

@@ -310,7 +310,7 @@ impl<'a> Sweep<'a> {
             }
         }
         if let (Some(sweep), Some(tree)) = (&mut self.tree, &linear.tree) {
-            v.extend(padded(&sweep.velocities(tree, h)));
+            v.extend(padded(&sweep.velocities(source, tree, step, &mut self.total)));
         }
     }
 

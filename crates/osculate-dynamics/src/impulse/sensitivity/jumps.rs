@@ -106,10 +106,10 @@ impl Linearisation<'_> {
         let Some(inertia) = &items[body].inertia else {
             return self.steps[step].prescribed(body);
         };
-        let state = match when {
-            When::End => &trajectory.state(step + 1)[body],
-            _ => &trajectory.state(step)[body],
-        };
+        if let When::End = when {
+            return self.solved(step, body);
+        }
+        let state = &trajectory.state(step)[body];
         let own = [state.velocity, state.angular_velocity];
         if items[body].unknown.is_none() || !matches!(when, When::Free) {
             return own;

@@ -201,12 +201,12 @@ impl<'a> Source<'a> {
             if moved { self.system.prescribed(states, step, duration) } else { Vec::new() };
         self.write_after(step, &mut linear.after);
         scratch.diagonal.clear();
-        let tree = responses.into_iter().next().zip(self.trajectory.joints(step + 1));
-        let tree = tree.map(|(response, next)| {
+        let tree = responses.into_iter().next().zip(self.trajectory.joint_solved(step));
+        let tree = tree.map(|(response, after)| {
             let at = scratch.trees.list[0].at();
             let impulses = self.trajectory.joint_impulses(step);
             let diagonal = &mut scratch.diagonal;
-            linear.collect_joints((response, at), (&next.rates, impulses), diagonal)
+            linear.collect_joints((response, at), (after, impulses), diagonal)
         });
         let lines = Lines {
             system: &self.system,
@@ -228,8 +228,8 @@ impl<'a> Source<'a> {
         let moving = self.system.items.iter().zip(states).filter(|(i, _)| i.unknown.is_some());
         after.clear();
         moving.for_each(|(_, s)| after.extend([s.velocity, s.angular_velocity]));
-        if let Some(joints) = self.trajectory.joints(step + 1) {
-            after.extend(padded(&joints.rates));
+        if let Some(solved) = self.trajectory.joint_solved(step) {
+            after.extend(padded(solved));
         }
     }
 }

@@ -166,16 +166,28 @@ impl Linearisation<'_> {
         }
     }
 
+    /// Velocity and angular velocity of a body that the rows of a step found, before its joints move.
+    pub(super) fn solved(&self, step: usize, body: usize) -> [Vector3<f64>; 2] {
+        let (source, linear) = (&self.source, &self.steps[step]);
+        let link = source.system.items[body].link;
+        if let (Some([_, link]), Some(joints), Some(tree)) = (link, &source.joints, &linear.tree) {
+            let moving = tree.kinematics.center_velocities(&joints.model, &tree.after);
+            return [moving[link].0, moving[link].1];
+        }
+        let state = &source.trajectory.state(step + 1)[body];
+        [state.velocity, state.angular_velocity]
+    }
+
     /// `u_N + b` of an open contact \[m/s\].
     fn opening(&self, step: usize, c: &ContactImpulse) -> f64 {
         let source = &self.source;
-        let (states, ends) = (source.trajectory.state(step), source.trajectory.state(step + 1));
+        let states = source.trajectory.state(step);
         let (p, h) = (c.middle(), source.simulator.durations()[step]);
         let along = |after: bool| {
             let [a, b] = c.bodies.map(|body| {
                 let [v, w] = match (&source.system.items[body].inertia, after) {
                     (None, _) => self.steps[step].prescribed(body),
-                    (Some(_), true) => [ends[body].velocity, ends[body].angular_velocity],
+                    (Some(_), true) => self.solved(step, body),
                     (Some(_), false) => [states[body].velocity, states[body].angular_velocity],
                 };
                 v + w.cross(&(p - states[body].center))

@@ -44,7 +44,7 @@ impl Linearisation<'_> {
     /// * `parameters`: the values that were linearised, each with its derivative along the directions.
     ///
     /// # Errors
-    /// Where a gyroscopic equation is not solved, or the trajectory's flag says stop.
+    /// Where a gyroscopic equation is not solved, a tree has no mass matrix, or the trajectory's flag says stop.
     pub fn path<const M: usize>(
         &self,
         parameters: &ImpulseParameters<Jet<M>>,
@@ -79,7 +79,8 @@ impl Linearisation<'_> {
             let mut next = pass.advanced(&v);
             if let (Some(tree), Some(own)) = (&mut tree, &linear.tree) {
                 let after = flat_of(&v[own.at..], own.after.len());
-                tree.advance(after, self.source.simulator.durations()[step]);
+                tree.advance(after, self.source.simulator.durations()[step])
+                    .map_err(|source| ImpulseGradientError::Tree { step, source })?;
                 tree.place(&mut next);
             }
             path.states.extend(next);

@@ -3,7 +3,8 @@
 use super::{BASE, check, refusal};
 use crate::file::SceneFile;
 use crate::impulse::{
-    ArticulatedResponse, FrictionMode, FrictionPoint, Gyroscopic, NormalLaw, SolveMode, Torsion,
+    ArticulatedResponse, Coriolis, FrictionMode, FrictionPoint, Gyroscopic, NormalLaw, SolveMode,
+    Torsion,
 };
 use osculate_contact::impulse::{Condim, FrictionCombine};
 use std::path::Path;
@@ -102,6 +103,7 @@ normal_stiffness = 1e4
 normal_damping = 3
 combine = "min"
 gyroscopic = "off"
+coriolis = "conserving"
 footprint = "corners"
 torsion = "limit-surface"
 "#;
@@ -116,6 +118,7 @@ torsion = "limit-surface"
     assert_eq!(s.friction_point, FrictionPoint::Own);
     let order = (s.solve_mode, s.articulated_response);
     assert_eq!(order, (SolveMode::Colored, ArticulatedResponse::Propagation));
+    assert_eq!(s.coriolis, Coriolis::Conserving);
     assert_eq!((s.gyroscopic, s.on_failure), (Gyroscopic::Off, crate::OnFailure::Continue));
     assert!(matches!(s.normal, NormalLaw::SpringDamper(_)));
     let surface = simulator.scene().bodies[1].impulse;

@@ -5,7 +5,8 @@ use super::closures::pull_closures;
 use super::laws::{TARGET, pull_smooth};
 use super::{LiveRow, RowState, TreeStep};
 use crate::articulated::immediate::{RowNumbers, RowSource};
-use crate::articulated::{JointLaws, TreeKinematics, pull_inverse_dynamics};
+use crate::articulated::{InverseBar, JointLaws, TreeKinematics, pull_inverse_dynamics};
+use crate::impulse::Coriolis;
 use crate::impulse::sensitivity::adjoint::{StateBar, Total, settle};
 use crate::impulse::sensitivity::back::Back;
 use crate::impulse::sensitivity::source::Source;
@@ -32,7 +33,7 @@ pub(in super::super) struct LinkFields {
 
 /// Derivatives by joints.
 pub(in super::super) struct TreeSweep<'a> {
-    reduction: &'a Reduction<f64>,
+    pub(super) reduction: &'a Reduction<f64>,
     pub(in super::super) total: TreeBar<f64>,
     /// By the joints after the step that is next.
     pub(in super::super) bar: JointBar<f64>,
@@ -56,6 +57,20 @@ impl LinkFields {
 }
 
 impl<'a> TreeSweep<'a> {
+    /// Adds what inverse dynamics depend on beside positions, velocities and gravity.
+    pub(super) fn add_inverse(&mut self, at: &TreeKinematics, by: &InverseBar, total: &mut Total) {
+        for (link, &body) in self.reduction.bodies.iter().enumerate() {
+            total.mass[body] += by.masses[link];
+            total.inertia[body] += by.inertias[link];
+            self.total.centers[link] += by.centers[link];
+            let twists = (&by.placements[link], &by.offsets[link]);
+            self.reduction.add_frames(at, link, twists, &mut self.total);
+            for (place, k) in self.reduction.model.joint_dofs(link).enumerate() {
+                self.total.terms.numbers[link][place] += by.armature[k];
+            }
+        }
+    }
+
     pub(in super::super) fn new(source: &'a Source<'_>) -> Option<Self> {
         let reduction = source.joints.as_ref()?;
         let given = source.given()?;
@@ -83,12 +98,27 @@ impl<'a> TreeSweep<'a> {
         self.reduction.pull_motions(at, &poses, &[power], (position, &mut self.total));
     }
 
-    /// From the derivatives by the joints after a step to those by `v⁺`; what is left is by the positions before it.
-    pub(in super::super) fn velocities(&mut self, tree: &TreeStep, h: f64) -> Vec<f64> {
+    /// From the derivatives by the joints after a step to those by the velocities of its rows; what is left is by the positions before it.
+    pub(in super::super) fn velocities(
+        &mut self,
+        source: &Source<'_>,
+        tree: &TreeStep,
+        step: usize,
+        total: &mut Total,
+    ) -> Vec<f64> {
+        let h = source.simulator.durations()[step];
+        let drift = match source.settings.coriolis {
+            Coriolis::Explicit => None,
+            Coriolis::Conserving => self.pull_drift(source, tree, step, total),
+        };
         let delta: Vec<f64> = tree.after.iter().map(|v| v * h).collect();
         let (by_position, by_delta) = pull_incremented(&tree.q, &delta, &self.bar.position);
-        let rates = std::mem::replace(&mut self.bar.rate, vec![0.0; delta.len()]);
+        let mut rates = std::mem::replace(&mut self.bar.rate, vec![0.0; delta.len()]);
         self.bar.position = by_position;
+        if let Some((velocity, position)) = drift {
+            rates = velocity;
+            add(&mut self.bar.position, &position);
+        }
         rates.iter().zip(by_delta).map(|(r, d)| r + d * h).collect()
     }
 
@@ -130,21 +160,17 @@ impl<'a> TreeSweep<'a> {
         let u: Vec<f64> = tests.psi.iter().map(|x| -h * x).collect();
         let a: Vec<f64> = tree.after.iter().zip(&tree.v).map(|(x, v)| (x - v) / h).collect();
         let gravity = &source.system.gravity;
-        let by = pull_inverse_dynamics(model, &tree.kinematics, (&tree.v, &a), &u, gravity);
+        let explicit = source.settings.coriolis == Coriolis::Explicit;
+        let still = if explicit { Vec::new() } else { vec![0.0; a.len()] };
+        let moving = if explicit { &tree.v } else { &still };
+        let by = pull_inverse_dynamics(model, &tree.kinematics, (moving, &a), &u, gravity);
         add(&mut self.bar.position, &by.position);
-        add(&mut self.bar.rate, &by.velocity);
+        if explicit {
+            add(&mut self.bar.rate, &by.velocity);
+        }
         self.bar.rate.iter_mut().zip(&by.acceleration).for_each(|(r, a)| *r -= a / h);
         total.gravity += by.gravity;
-        for (link, &body) in self.reduction.bodies.iter().enumerate() {
-            total.mass[body] += by.masses[link];
-            total.inertia[body] += by.inertias[link];
-            self.total.centers[link] += by.centers[link];
-            let twists = (&by.placements[link], &by.offsets[link]);
-            self.reduction.add_frames(&tree.kinematics, link, twists, &mut self.total);
-            for (place, k) in model.joint_dofs(link).enumerate() {
-                self.total.terms.numbers[link][place] += by.armature[k];
-            }
-        }
+        self.add_inverse(&tree.kinematics, &by, total);
         let first = tests.step * tests.psi.len();
         if let Some(efforts) = self.total.terms.efforts.get_mut(first..first + tests.psi.len()) {
             efforts.iter_mut().zip(tests.psi).for_each(|(e, x)| *e += h * x);

@@ -13,6 +13,8 @@ pub(super) struct Balance<'a, T> {
     pub(super) at: &'a TreeKinematics<T>,
     pub(super) q: &'a Configuration<T>,
     pub(super) v: &'a [T],
+    /// Velocities of Coriolis and gyroscopic forces: `v`, or none.
+    pub(super) moving: &'a [T],
     /// `v⁺`.
     pub(super) after: &'a [T],
     /// Generalised forces of the step; empty for none.
@@ -83,7 +85,7 @@ impl<T: Scalar> Balance<'_, T> {
     pub(super) fn smooth(&self, load: &Load<T>) -> Vec<T> {
         let h = self.duration;
         let a: Vec<T> = self.after.iter().zip(self.v).map(|(x, v)| (*x - *v) / h).collect();
-        let mut out = inverse_dynamics(self.model, self.at, self.v, &a, load);
+        let mut out = inverse_dynamics(self.model, self.at, self.moving, &a, load);
         out.iter_mut().for_each(|x| *x *= T::from(h));
         for (k, effort) in self.efforts.iter().enumerate() {
             out[k] -= *effort * h;

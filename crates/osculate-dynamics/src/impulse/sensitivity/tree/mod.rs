@@ -13,6 +13,7 @@
 mod adjoint;
 mod balance;
 mod closures;
+mod drift;
 mod laws;
 mod tangent;
 

@@ -3,7 +3,8 @@
 use super::balance::Balance;
 use super::{RowState, TreeStep};
 use crate::articulated::immediate::{RowNumbers, RowSource, spring_row};
-use crate::articulated::{ArticulatedModel, Load, TreeKinematics, closure_rows};
+use crate::articulated::{ArticulatedModel, Load, ModelError, TreeKinematics, Way, closure_rows};
+use crate::impulse::Coriolis;
 use crate::impulse::body::RigidState;
 use crate::impulse::sensitivity::ImpulseParameters;
 use crate::impulse::sensitivity::source::Source;
@@ -19,6 +20,9 @@ pub(in super::super) struct TreePath<'a, const M: usize> {
     reduction: Reduction<Jet<M>>,
     given: &'a ArticulationParameters<Jet<M>>,
     pub(in super::super) state: JointState<Jet<M>>,
+    coriolis: Coriolis,
+    /// One a link.
+    weights: Vec<Vector3<Jet<M>>>,
 }
 
 /// The tree at the start of a step in jets.
@@ -28,6 +32,8 @@ pub(in super::super) struct TreePass<'a, const M: usize> {
     index: usize,
     kinematics: TreeKinematics<Jet<M>>,
     after: Vec<Jet<M>>,
+    /// Velocities of Coriolis and gyroscopic forces before contacts.
+    moving: Vec<Jet<M>>,
     /// Velocities of the links at `v⁺`.
     pub(in super::super) links: Vec<Pair<Jet<M>>>,
 }
@@ -39,7 +45,14 @@ impl<'a, const M: usize> TreePath<'a, M> {
     ) -> Option<Self> {
         let given = parameters.scene.articulation.as_ref()?;
         let reduction = Reduction::new(source.simulator.scene(), &parameters.scene, &[])?;
-        Some(Self { reduction, given, state: given.initial.clone() })
+        let weight = |(link, &body): (usize, &usize)| {
+            let mass = reduction.model.links()[link].inertia.mass;
+            let falls = source.system.items[body].has_gravity;
+            scale(&parameters.scene.gravity, if falls { mass } else { Jet::constant(0.0) })
+        };
+        let weights = reduction.bodies.iter().enumerate().map(weight).collect();
+        let (state, coriolis) = (given.initial.clone(), source.settings.coriolis);
+        Some(Self { reduction, given, state, coriolis, weights })
     }
 
     /// Writes the states of the links.
@@ -63,14 +76,36 @@ impl<'a, const M: usize> TreePath<'a, M> {
         let kinematics = self.reduction.kinematics(&self.state.configuration);
         let after: Vec<_> = step.after.iter().map(|&v| Jet::constant(v)).collect();
         let links = kinematics.center_velocities(&self.reduction.model, &after);
-        TreePass { path: self, step, index, kinematics, after, links }
+        let moving = match self.coriolis {
+            Coriolis::Explicit => self.state.rates.clone(),
+            Coriolis::Conserving => vec![Jet::constant(0.0); after.len()],
+        };
+        TreePass { path: self, step, index, kinematics, after, moving, links }
     }
 
-    /// Goes on with the velocities after a step.
-    pub(in super::super) fn advance(&mut self, after: Vec<Jet<M>>, duration: f64) {
+    /// Goes on with the velocities that rows found in a step.
+    ///
+    /// # Errors
+    /// Where a mass matrix is not positive definite.
+    pub(in super::super) fn advance(
+        &mut self,
+        after: Vec<Jet<M>>,
+        duration: f64,
+    ) -> Result<(), ModelError> {
         let delta: Vec<_> = after.iter().map(|v| *v * duration).collect();
-        self.state.configuration = self.state.configuration.incremented(&delta);
-        self.state.rates = after;
+        let next = self.state.configuration.incremented(&delta);
+        self.state.rates = match self.coriolis {
+            Coriolis::Explicit => after,
+            Coriolis::Conserving => {
+                let model = &self.reduction.model;
+                let [start, end] =
+                    [&self.state.configuration, &next].map(|q| self.reduction.kinematics(q));
+                let (ends, weights) = ([&start, &end], &self.weights);
+                Way { model, ends, v: &after, weights, duration }.drift()?.after
+            }
+        };
+        self.state.configuration = next;
+        Ok(())
     }
 }
 
@@ -90,6 +125,7 @@ impl<const M: usize> TreePass<'_, M> {
             at: &self.kinematics,
             q: &self.path.state.configuration,
             v: &self.path.state.rates,
+            moving: &self.moving,
             after: &self.after,
             efforts: self.of_step(&self.path.given.efforts),
             targets: self.of_step(&self.path.given.targets),
