@@ -188,12 +188,10 @@ impl ContactFilter {
     /// Whether an ordered pair is allowed to touch.
     pub fn allows(&self, colliding: usize, collider: usize) -> bool {
         let pair = (colliding, collider);
-        // Most scenes have no layer settings: no names are copied then.
-        let layers = self.layers_off.is_empty() || {
-            let name = |a: usize| self.layer(a).to_string();
-            !self.layers_off.contains(&(name(colliding), name(collider)))
-        };
-        layers
+        // A search of the set would have to copy the names: pairs are asked for in every stage.
+        let layers = [colliding, collider].map(|a| self.layer(a));
+        let off = |(a, b): &(String, String)| [a.as_str(), b.as_str()] == layers;
+        !self.layers_off.iter().any(off)
             && !self.actors_off.contains(&pair)
             && self.only.as_ref().is_none_or(|only| only.contains(&pair))
     }
