@@ -32,8 +32,11 @@ fn tree<S: AddAssign + Default + Send>(
         return sum;
     }
     let middle = range.start + range.len().div_ceil(2 * CHUNK) * CHUNK;
+    let halves = (|| tree(range.start..middle, add), || tree(middle..range.end, add));
+    // Handing over allocates: one thread does without.
+    let alone = rayon::current_num_threads() == 1;
     let (mut sum, rest) =
-        rayon::join(|| tree(range.start..middle, add), || tree(middle..range.end, add));
+        if alone { (halves.0(), halves.1()) } else { rayon::join(halves.0, halves.1) };
     sum += rest;
     sum
 }
@@ -45,7 +48,7 @@ pub(super) fn find<S: Send>(
     find: &(impl Fn(Range<usize>, &mut Vec<S>) + Sync),
 ) {
     found.clear();
-    if count <= CHUNK {
+    if count <= CHUNK || rayon::current_num_threads() == 1 {
         find(0..count, found);
     } else {
         let mut parts: Vec<Vec<S>> = (0..count.div_ceil(CHUNK)).map(|_| Vec::new()).collect();
