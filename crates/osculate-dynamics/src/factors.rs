@@ -1,20 +1,55 @@
 //! Factors of the stage matrices of a trajectory: one dense pair for a small scene, one for each island of a large one.
 
 use crate::linalg::blocks::BLOCK;
-use crate::linalg::{BlockFactors, dense};
+use crate::linalg::{BlockFactors, BlockWork, dense};
+use crate::newton::Matrix;
 use osculate_math::Scalar;
 
-/// Factors of one island's matrix.
-#[derive(Clone, Debug)]
-pub(crate) enum IslandMatrix {
-    /// Few bodies.
-    Dense(Vec<f64>, Vec<usize>),
-    /// Many.
-    Blocks(BlockFactors),
+/// The most bodies of an island whose matrix is factorised as a dense one.
+const DENSE: usize = 4;
+
+/// Factors of one island's matrix: dense ones of few bodies, those of blocks of many. Their memory is used again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct IslandMatrix {
+    bodies: usize,
+    lu: Vec<f64>,
+    pivots: Vec<usize>,
+    blocks: BlockFactors,
 }
 
-/// An island: its dynamic bodies (counted among the scene's) and the factors of its matrix.
-#[derive(Clone, Debug)]
+impl IslandMatrix {
+    /// Makes room for the factors of a matrix of some bodies.
+    pub(crate) fn prepare<'a>(&'a mut self, bodies: usize, work: &'a mut BlockWork) -> Matrix<'a> {
+        self.bodies = bodies;
+        if bodies > DENSE {
+            self.blocks.clear();
+            return Matrix::Blocks(&mut self.blocks, work);
+        }
+        let n = BLOCK * bodies;
+        self.lu.resize(n * n, 0.0);
+        self.pivots.resize(n, 0);
+        Matrix::Dense(&mut self.lu, &mut self.pivots)
+    }
+
+    fn solve<T: Scalar>(&self, b: &mut [T]) {
+        if self.bodies > DENSE {
+            self.blocks.solve(b);
+        } else {
+            dense::solve(&self.lu, &self.pivots, b);
+        }
+    }
+
+    fn solve_transposed<T: Scalar>(&self, b: &mut [T]) {
+        if self.bodies > DENSE {
+            self.blocks.solve_transposed(b);
+        } else {
+            dense::solve_transposed(&self.lu, &self.pivots, b);
+        }
+    }
+}
+
+/// An island: its dynamic bodies (counted among the scene's) and the factors of its matrix. Without bodies it is memory that is not in use.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct IslandFactors {
     pub(crate) nodes: Vec<u32>,
     pub(crate) matrix: IslandMatrix,
@@ -27,7 +62,7 @@ pub(crate) struct FactorStore {
     pub(crate) unknowns: usize,
     pub(crate) lu: Vec<f64>,
     pub(crate) pivots: Vec<usize>,
-    /// Of a large one.
+    /// Of a large one; those of stages that have not been solved again are of an earlier roll-out.
     pub(crate) islands: Vec<Vec<IslandFactors>>,
 }
 
@@ -59,10 +94,7 @@ impl StageFactors<'_> {
     pub(crate) fn solve<T: Scalar>(&self, b: &mut [T]) {
         match self {
             Self::Whole(lu, pivots) => dense::solve(lu, pivots, b),
-            Self::Islands(islands) => by_island(islands, b, |matrix, part| match matrix {
-                IslandMatrix::Dense(lu, pivots) => dense::solve(lu, pivots, part),
-                IslandMatrix::Blocks(factors) => factors.solve(part),
-            }),
+            Self::Islands(islands) => by_island(islands, b, |matrix, part| matrix.solve(part)),
         }
     }
 
@@ -70,10 +102,9 @@ impl StageFactors<'_> {
     pub(crate) fn solve_transposed<T: Scalar>(&self, b: &mut [T]) {
         match self {
             Self::Whole(lu, pivots) => dense::solve_transposed(lu, pivots, b),
-            Self::Islands(islands) => by_island(islands, b, |matrix, part| match matrix {
-                IslandMatrix::Dense(lu, pivots) => dense::solve_transposed(lu, pivots, part),
-                IslandMatrix::Blocks(factors) => factors.solve_transposed(part),
-            }),
+            Self::Islands(islands) => {
+                by_island(islands, b, |matrix, part| matrix.solve_transposed(part));
+            }
         }
     }
 }
@@ -84,7 +115,7 @@ fn by_island<T: Scalar>(
     solve: impl Fn(&IslandMatrix, &mut [T]),
 ) {
     let mut part = Vec::new();
-    for island in islands {
+    for island in islands.iter().filter(|island| !island.nodes.is_empty()) {
         part.clear();
         let places = island.nodes.iter().map(|&node| BLOCK * node as usize);
         places.clone().for_each(|at| part.extend_from_slice(&b[at..at + BLOCK]));

@@ -16,15 +16,14 @@
 
 use super::blocks::{BLOCK, Block, BlockMatrix};
 use super::dense;
-use super::order::Elimination;
+use super::order::{Elimination, Ordering};
 use osculate_math::Scalar;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// Factors of one matrix.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BlockFactors {
-    elimination: Arc<Elimination>,
+    elimination: Elimination,
     /// Dense factors of the pivot blocks, by place.
     pivots: Vec<(Block<f64>, [usize; BLOCK])>,
     /// `L` (later row, earlier column) and `U` (earlier row, later column) of each filled edge.
@@ -34,30 +33,38 @@ pub(crate) struct BlockFactors {
     active: Vec<bool>,
 }
 
+/// Memory for factorising and solving, used again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BlockWork {
+    ordering: Ordering,
+    edges: Vec<(u32, u32)>,
+    pub(crate) x: Vec<[f64; BLOCK]>,
+}
+
 impl BlockFactors {
-    /// Memory for the factors of matrices with a graph.
-    pub(crate) fn new(elimination: Arc<Elimination>) -> Self {
-        let (nodes, edges) = (elimination.place.len(), elimination.joined.len());
-        Self {
-            elimination,
-            pivots: vec![([0.0; 36], [0; BLOCK]); nodes],
-            lower: vec![[0.0; 36]; edges],
-            upper: vec![[0.0; 36]; edges],
-            active: vec![false; edges],
-        }
+    /// Forgets the graph, but not its memory.
+    pub(crate) fn clear(&mut self) {
+        self.elimination.clear();
     }
 
     /// Enlarges the graph by the blocks of a matrix that are not zero.
-    fn cover(&mut self, matrix: &BlockMatrix<f64>) {
-        let plan = &self.elimination;
-        if plan.nodes() == matrix.diagonal.len() && plan.covers(matrix.touched_edges()) {
+    fn cover(&mut self, matrix: &BlockMatrix<f64>, work: &mut BlockWork) {
+        let (plan, nodes) = (&mut self.elimination, matrix.diagonal.len());
+        if plan.nodes() == nodes && plan.covers(matrix.touched_edges()) {
             return;
         }
-        let mut edges: Vec<_> =
-            matrix.touched_edges().chain(plan.edges().iter().copied()).collect();
+        let edges = &mut work.edges;
+        edges.clear();
+        edges.extend(matrix.touched_edges().chain(plan.edges().iter().copied()));
         edges.sort_unstable();
         edges.dedup();
-        *self = Self::new(Arc::new(Elimination::new(matrix.diagonal.len(), &edges)));
+        plan.find(nodes, edges, &mut work.ordering);
+        // What stands in them is written before it is read.
+        let edges = plan.joined.len();
+        self.pivots.resize(nodes, ([0.0; 36], [0; BLOCK]));
+        self.lower.resize(edges, [0.0; 36]);
+        self.upper.resize(edges, [0.0; 36]);
+        self.active.resize(edges, false);
     }
 
     fn load(&mut self, matrix: &BlockMatrix<f64>) {
@@ -81,28 +88,34 @@ impl BlockFactors {
     ///
     /// # Errors
     /// The index of the unknown whose pivot is zero or not finite.
-    pub(crate) fn factorise(&mut self, matrix: &BlockMatrix<f64>) -> Result<(), usize> {
-        self.cover(matrix);
+    pub(crate) fn factorise(
+        &mut self,
+        matrix: &BlockMatrix<f64>,
+        work: &mut BlockWork,
+    ) -> Result<(), usize> {
+        self.cover(matrix, work);
         self.load(matrix);
-        let plan = Arc::clone(&self.elimination);
         let mut first_target = 0;
         for k in 0..self.pivots.len() {
             let (pivot, exchanges) = &mut self.pivots[k];
-            dense::factorise(pivot, exchanges).map_err(|i| plan.unknown(k, i))?;
-            let row = plan.row(k);
-            let targets = &plan.targets[first_target..];
-            let count = row.len();
-            first_target += count * count.saturating_sub(1) / 2;
+            dense::factorise(pivot, exchanges).map_err(|i| self.elimination.unknown(k, i))?;
+            let row = self.elimination.row(k);
             for e in row.clone().filter(|&e| self.active[e]) {
                 solve_columns(pivot, exchanges, &mut self.upper[e]);
             }
-            self.eliminate(&plan, row, targets);
+            let count = row.len();
+            self.eliminate(row, first_target);
+            first_target += count * count.saturating_sub(1) / 2;
         }
         Ok(())
     }
 
     /// Subtracts the products of a row from what is left. They go to edges of later places, which stand behind the row.
-    fn eliminate(&mut self, plan: &Elimination, row: Range<usize>, targets: &[u32]) {
+    ///
+    /// * `first_target`: of the row's, among the targets.
+    fn eliminate(&mut self, row: Range<usize>, first_target: usize) {
+        let plan = &self.elimination;
+        let targets = &plan.targets[first_target..];
         let (lower, lower_rest) = self.lower.split_at_mut(row.end);
         let (upper, upper_rest) = self.upper.split_at_mut(row.end);
         let mut target = 0;
@@ -139,7 +152,12 @@ impl BlockFactors {
 
     /// Solves `A x = b` in place.
     pub(crate) fn solve<T: Scalar>(&self, b: &mut [T]) {
-        let mut x = self.by_place(b);
+        self.solve_in(b, &mut Vec::new());
+    }
+
+    /// As [`BlockFactors::solve`], in memory that is used again.
+    pub(crate) fn solve_in<T: Scalar>(&self, b: &mut [T], x: &mut Vec<[T; BLOCK]>) {
+        self.by_place(b, x);
         for k in 0..x.len() {
             let (pivot, exchanges) = &self.pivots[k];
             dense::solve(pivot, exchanges, &mut x[k]);
@@ -154,12 +172,13 @@ impl BlockFactors {
                 subtract_applied(&mut own[k], &self.upper[e], &later[j - (k + 1)]);
             }
         }
-        self.by_node(&x, b);
+        self.by_node(x, b);
     }
 
     /// Solves `Aᵀ x = b` in place.
     pub(crate) fn solve_transposed<T: Scalar>(&self, b: &mut [T]) {
-        let mut x = self.by_place(b);
+        let mut x = Vec::new();
+        self.by_place(b, &mut x);
         for k in 0..x.len() {
             let (done, rest) = x.split_at_mut(k + 1);
             for (e, j) in self.edges(k) {
@@ -177,12 +196,12 @@ impl BlockFactors {
         self.by_node(&x, b);
     }
 
-    fn by_place<T: Scalar>(&self, b: &[T]) -> Vec<[T; BLOCK]> {
-        let mut x = vec![[T::zero(); BLOCK]; self.pivots.len()];
+    fn by_place<T: Scalar>(&self, b: &[T], x: &mut Vec<[T; BLOCK]>) {
+        x.clear();
+        x.resize(self.pivots.len(), [T::zero(); BLOCK]);
         for (&k, part) in self.elimination.place.iter().zip(b.chunks_exact(BLOCK)) {
             x[k as usize].copy_from_slice(part);
         }
-        x
     }
 
     fn by_node<T: Scalar>(&self, x: &[[T; BLOCK]], b: &mut [T]) {
@@ -312,7 +331,7 @@ mod tests {
             let (nodes, edges) = lattice(s);
             let m = matrix(nodes, &edges);
             let mut factors = BlockFactors::default();
-            factors.factorise(&m).unwrap();
+            factors.factorise(&m, &mut BlockWork::default()).unwrap();
             let a = dense(&m);
             let b = DVector::from_fn(BLOCK * nodes, |i, _| (i as f64).cos());
             let mut x = b.as_slice().to_vec();
@@ -337,14 +356,14 @@ mod tests {
         let (nodes, edges) = lattice(3);
         let mut m = matrix(nodes, &edges);
         let full = m.off.clone();
-        let mut factors = BlockFactors::default();
+        let (mut factors, mut work) = (BlockFactors::default(), BlockWork::default());
         // Every third edge, then others: those of the first stay and have zeros.
         for wanted in [0, 1, 2] {
             for (k, touched) in m.touched.iter_mut().enumerate() {
                 *touched = k % 3 == wanted;
                 m.off[k] = if *touched { full[k] } else { [[0.0; 36]; 2] };
             }
-            factors.factorise(&m).unwrap();
+            factors.factorise(&m, &mut work).unwrap();
             assert!(left_over(&dense(&m), &factors) < 1e-10);
             let expected = (0..edges.len()).filter(|k| k % 3 <= wanted).count();
             assert_eq!(factors.elimination.edges().len(), expected);
@@ -356,7 +375,7 @@ mod tests {
         let (nodes, edges) = lattice(2);
         let m = matrix(nodes, &edges);
         let mut factors = BlockFactors::default();
-        factors.factorise(&m).unwrap();
+        factors.factorise(&m, &mut BlockWork::default()).unwrap();
         let value = |i: usize| (i as f64).cos();
         let slope = |i: usize| (3.0 * i as f64).sin();
         let jets = (0..BLOCK * nodes).map(|i| Jet::<1> { re: value(i), eps: [slope(i)] });
@@ -374,7 +393,7 @@ mod tests {
         m.off.fill([[0.0; 36]; 2]);
         m.diagonal[5][6..12].fill(0.0);
         let mut factors = BlockFactors::default();
-        let unknown = factors.factorise(&m).unwrap_err();
+        let unknown = factors.factorise(&m, &mut BlockWork::default()).unwrap_err();
         assert_eq!(unknown / BLOCK, 5);
     }
 }

@@ -6,4 +6,4 @@ pub(crate) mod elimination;
 mod order;
 
 pub(crate) use blocks::BlockMatrix;
-pub(crate) use elimination::BlockFactors;
+pub(crate) use elimination::{BlockFactors, BlockWork};

@@ -1,6 +1,8 @@
 //! In which order the nodes of a graph are eliminated, and the fill that follows: the least degree first.
 
 use super::blocks::BLOCK;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::ops::Range;
 
 /// Order of elimination and where each product goes; depends on the graph alone and is used again.
@@ -19,18 +21,36 @@ pub(crate) struct Elimination {
     pub(super) targets: Vec<u32>,
 }
 
+/// Memory for finding an order, used again.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ordering {
+    /// Neighbours of each node: of one that is eliminated those it had then, of the others those they have now.
+    adjacent: Vec<Vec<u32>>,
+    /// Degree and node; the entries of a node whose degree has changed since are out of date.
+    waiting: BinaryHeap<Reverse<(usize, u32)>>,
+    done: Vec<bool>,
+    merged: Vec<u32>,
+    order: Vec<u32>,
+}
+
 impl Elimination {
-    /// The order for a graph: edges `(i, j)`, `i < j`, each once.
-    pub(crate) fn new(nodes: usize, edges: &[(u32, u32)]) -> Self {
-        let (order, neighbours) = least_degree(nodes, edges);
-        let mut place = vec![0; nodes];
-        for (k, &node) in order.iter().enumerate() {
+    /// Finds the order for a graph, in the memory of the one before: edges `(i, j)`, `i < j`, each once.
+    pub(super) fn find(&mut self, nodes: usize, edges: &[(u32, u32)], ordering: &mut Ordering) {
+        ordering.least_degree(nodes, edges);
+        let Self { edges: own, place, joined, first, filled, targets } = self;
+        own.clear();
+        own.extend_from_slice(edges);
+        place.clear();
+        place.resize(nodes, 0);
+        for (k, &node) in ordering.order.iter().enumerate() {
             place[node as usize] = k as u32;
         }
-        let (mut joined, mut first) = (Vec::new(), vec![0]);
-        for list in &neighbours {
+        joined.clear();
+        first.clear();
+        first.push(0);
+        for &node in &ordering.order {
             let start = joined.len();
-            joined.extend(list.iter().map(|&node| place[node as usize]));
+            joined.extend(ordering.adjacent[node as usize].iter().map(|&n| place[n as usize]));
             joined[start..].sort_unstable();
             first.push(joined.len());
         }
@@ -39,7 +59,7 @@ impl Elimination {
             let found = joined[row(p)].binary_search(&q);
             (first[p as usize] + found.unwrap_or_else(|at| at)) as u32
         };
-        let mut targets = Vec::new();
+        targets.clear();
         for k in 0..nodes as u32 {
             let list = &joined[row(k)];
             for (n, &i) in list.iter().enumerate() {
@@ -53,12 +73,17 @@ impl Elimination {
                 }
             }
         }
-        let filled = edges.iter().map(|&(i, j)| {
+        filled.clear();
+        filled.extend(edges.iter().map(|&(i, j)| {
             let (p, q) = (place[i as usize], place[j as usize]);
             (edge(p.min(q), p.max(q)), p < q)
-        });
-        let filled = filled.collect();
-        Self { edges: edges.to_vec(), place, joined, first, filled, targets }
+        }));
+    }
+
+    /// Forgets the graph: it has no nodes.
+    pub(super) fn clear(&mut self) {
+        self.edges.clear();
+        self.place.clear();
     }
 
     /// How many nodes the graph has.
@@ -89,32 +114,44 @@ impl Elimination {
     }
 }
 
-/// Nodes in the order of least degree (the lowest index of equal ones), and the neighbours each has when its turn comes.
-fn least_degree(nodes: usize, edges: &[(u32, u32)]) -> (Vec<u32>, Vec<Vec<u32>>) {
-    let mut adjacent = vec![Vec::new(); nodes];
-    for &(i, j) in edges {
-        adjacent[i as usize].push(j);
-        adjacent[j as usize].push(i);
-    }
-    adjacent.iter_mut().for_each(|list| list.sort_unstable());
-    let mut waiting: std::collections::BTreeSet<(usize, u32)> =
-        adjacent.iter().enumerate().map(|(i, list)| (list.len(), i as u32)).collect();
-    let (mut order, mut neighbours) = (Vec::with_capacity(nodes), Vec::with_capacity(nodes));
-    let mut merged = Vec::new();
-    while let Some((_, node)) = waiting.pop_first() {
-        let list = std::mem::take(&mut adjacent[node as usize]);
-        for &i in &list {
-            let own = &mut adjacent[i as usize];
-            waiting.remove(&(own.len(), i));
-            merged.clear();
-            union_without(own, &list, &[node, i], &mut merged);
-            std::mem::swap(own, &mut merged);
-            waiting.insert((own.len(), i));
+impl Ordering {
+    /// Finds the nodes in the order of least degree (the lowest index of equal ones), and the neighbours each has when its turn comes.
+    fn least_degree(&mut self, nodes: usize, edges: &[(u32, u32)]) {
+        let Self { adjacent, waiting, done, merged, order } = self;
+        if adjacent.len() < nodes {
+            adjacent.resize_with(nodes, Vec::new);
         }
-        order.push(node);
-        neighbours.push(list);
+        adjacent[..nodes].iter_mut().for_each(Vec::clear);
+        for &(i, j) in edges {
+            adjacent[i as usize].push(j);
+            adjacent[j as usize].push(i);
+        }
+        waiting.clear();
+        for (i, list) in adjacent[..nodes].iter_mut().enumerate() {
+            list.sort_unstable();
+            waiting.push(Reverse((list.len(), i as u32)));
+        }
+        done.clear();
+        done.resize(nodes, false);
+        order.clear();
+        while let Some(Reverse((degree, node))) = waiting.pop() {
+            if done[node as usize] || adjacent[node as usize].len() != degree {
+                continue;
+            }
+            done[node as usize] = true;
+            order.push(node);
+            let list = std::mem::take(&mut adjacent[node as usize]);
+            for &i in &list {
+                let own = &mut adjacent[i as usize];
+                merged.clear();
+                union_without(own, &list, &[node, i], merged);
+                // Copied, not exchanged: every list keeps its memory, which the next search finds where this one left it.
+                own.clone_from(merged);
+                waiting.push(Reverse((own.len(), i)));
+            }
+            adjacent[node as usize] = list;
+        }
     }
-    (order, neighbours)
 }
 
 /// The union of two ascending lists without some members.
@@ -141,6 +178,21 @@ mod tests {
     #[test]
     fn chain_is_eliminated_without_fill() {
         let edges: Vec<_> = (0..99).map(|i| (i, i + 1)).collect();
-        assert_eq!(Elimination::new(100, &edges).joined.len(), edges.len());
+        let mut elimination = Elimination::default();
+        elimination.find(100, &edges, &mut Ordering::default());
+        assert_eq!(elimination.joined.len(), edges.len());
+    }
+
+    #[test]
+    fn order_found_in_used_memory_is_that_found_in_new() {
+        let wheel: Vec<_> = (1..30).map(|i| (0, i)).chain((1..29).map(|i| (i, i + 1))).collect();
+        let chain: Vec<_> = (0..11).map(|i| (i, i + 1)).collect();
+        let (mut used, mut ordering) = (Elimination::default(), Ordering::default());
+        for (nodes, edges) in [(30, &wheel), (12, &chain), (40, &wheel)] {
+            let mut new = Elimination::default();
+            used.find(nodes, edges, &mut ordering);
+            new.find(nodes, edges, &mut Ordering::default());
+            assert_eq!(used, new);
+        }
     }
 }

@@ -11,12 +11,13 @@
 //! left outside of `A`. With a potential that leads down it. Then comes a step of all. The solution is the same root: only where Newton's
 //! steps start from changes (nonlinear elimination: Lanzkron, Rose and Wilkes, SIAM J. Sci. Comput. 17, 1996).
 
-use super::{How, Matrix, NewtonSettings, Rigid, Workspace, rigid::Bodies, solve};
-use crate::islands::{DENSE, find};
+use super::{How, NewtonSettings, PartWork, Rigid, solve};
+use crate::factors::IslandMatrix;
+use crate::islands::find;
+use crate::linalg::BlockMatrix;
 use crate::linalg::blocks::BLOCK;
-use crate::linalg::{BlockFactors, BlockMatrix};
 use crate::state::BodyState;
-use crate::system::{Near, Pair, Part, Stage, System, join};
+use crate::system::{Again, Near, Pair, Part, Stage, System, join};
 
 // The numbers below were chosen on the piles of 64 and 216 boxes of `benches/pile.rs`: shares from a third to an eighth cost much the same, η = 0.03 up to
 // twice as much.
@@ -30,13 +31,13 @@ const BELOW: f64 = 0.1;
 
 /// The largest share of the bodies that is solved apart, as a divisor, and the fewest bodies there have to be.
 const SHARE: usize = 4;
-const FEWEST: usize = 8;
+pub(super) const FEWEST: usize = 8;
 
 /// The most iterations of a group.
 const ITERATIONS: usize = 30;
 
 /// A group: slots of its members in the part it is of, then those of the bodies that they may touch.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Group {
     pub(super) slots: Vec<usize>,
     pub(super) members: usize,
@@ -48,86 +49,139 @@ pub(super) struct Group {
     edges: Vec<(u32, u32)>,
 }
 
-/// The groups that have the residual, and the norm to solve them down to \[N\]; `None` where it is spread over too many bodies.
-///
-/// * `squares`: `|r_b|²` of each six unknowns \[N²\].
-/// * `asked`: the norm that is good enough \[N\].
-pub(super) fn groups(
-    part: &Part<'_, f64>,
-    matrix: &BlockMatrix<f64>,
-    squares: &[f64],
-    asked: f64,
-) -> Option<(Vec<Group>, f64)> {
-    let n = squares.len();
-    let total: f64 = squares.iter().sum();
-    let least = (REST * REST) * total.max(asked * asked) / n as f64;
-    let active: Vec<bool> = squares.iter().map(|s| *s > least).collect();
-    let count = |of: &[bool]| of.iter().filter(|x| **x).count();
-    if n < FEWEST || SHARE * count(&active) > n {
-        return None;
-    }
-    let mut inside = active.clone();
-    for (&(i, j), touched) in part.edges.iter().zip(&matrix.touched) {
-        let (i, j) = (i as usize, j as usize);
-        if *touched && (active[i] || active[j]) {
-            (inside[i], inside[j]) = (true, true);
-        }
-    }
-    if SHARE * count(&inside) > n {
-        return None;
-    }
-    let rest: f64 = squares.iter().zip(&active).map(|(s, a)| if *a { 0.0 } else { *s }).sum();
-    let mut root: Vec<usize> = (0..n).collect();
-    for &(i, j) in part.edges {
-        if inside[i as usize] && inside[j as usize] {
-            let (i, j) = (find(&mut root, i as usize), find(&mut root, j as usize));
-            root[i.max(j)] = i.min(j);
-        }
-    }
-    let root: Vec<Option<usize>> = (0..n).map(|i| inside[i].then(|| find(&mut root, i))).collect();
-    Some((gather(part, &root), (BELOW * asked).max(GOAL * rest.sqrt())))
+/// Groups of a part, and memory for finding and solving them, used again.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Local {
+    /// The first `count` are in use.
+    pub(super) groups: Vec<Group>,
+    pub(super) count: usize,
+    pub(super) work: GroupWork,
+    pub(super) again: Again,
+    /// `|r_b|²` of each six unknowns \[N²\].
+    squares: Vec<f64>,
+    active: Vec<bool>,
+    inside: Vec<bool>,
+    joined: Vec<usize>,
+    /// The representative of each node inside.
+    root: Vec<Option<usize>>,
+    /// Group of each representative, and group and place of each slot.
+    of_root: Vec<usize>,
+    place: Vec<Option<(usize, usize)>>,
 }
 
-/// The groups by the representative of each node, in the order of their first members.
-fn gather(part: &Part<'_, f64>, root: &[Option<usize>]) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
-    // Group of each representative, and group and place of each slot.
-    let mut of_root = vec![usize::MAX; root.len()];
-    let mut place = vec![None; part.bodies.len()];
-    for (slot, unknown) in part.unknown.iter().enumerate() {
-        let Some(root) = unknown.and_then(|at| root[at / BLOCK]) else { continue };
-        if of_root[root] == usize::MAX {
-            of_root[root] = groups.len();
-            groups.push(Group::default());
+/// Memory for the solve of a group, used for one after the other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct GroupWork {
+    part: PartWork,
+    matrix: IslandMatrix,
+    residual: Vec<f64>,
+    inertia: Vec<f64>,
+}
+
+fn refill<T>(list: &mut Vec<T>, with: impl Iterator<Item = T>) {
+    list.clear();
+    list.extend(with);
+}
+
+impl Local {
+    /// Finds the groups that have the residual; returns the norm to solve them down to \[N\], or `None` where it is spread over too many
+    /// bodies.
+    ///
+    /// * `squares`: `|r_b|²` of each six unknowns \[N²\].
+    /// * `asked`: the norm that is good enough \[N\].
+    pub(super) fn find(
+        &mut self,
+        part: &Part<'_, f64>,
+        matrix: &BlockMatrix<f64>,
+        squares: impl Iterator<Item = f64>,
+        asked: f64,
+    ) -> Option<f64> {
+        let Self { squares: all, active, inside, joined, root, .. } = self;
+        refill(all, squares);
+        let n = all.len();
+        let total: f64 = all.iter().sum();
+        let least = (REST * REST) * total.max(asked * asked) / n as f64;
+        refill(active, all.iter().map(|s| *s > least));
+        let count = |of: &[bool]| of.iter().filter(|x| **x).count();
+        if SHARE * count(active) > n {
+            return None;
         }
-        let group = &mut groups[of_root[root]];
-        place[slot] = Some((of_root[root], group.members));
-        group.unknown.push(Some(BLOCK * group.members));
-        group.slots.push(slot);
-        group.members += 1;
-    }
-    for (list, pair) in part.pairs.iter().enumerate() {
-        let inside = pair.slots.map(|slot| place[slot]);
-        let Some((of, _)) = inside[0].or(inside[1]) else { continue };
-        let group = &mut groups[of];
-        let mut pair = pair.clone();
-        for (side, known) in inside.into_iter().enumerate() {
-            let slot = pair.slots[side];
-            pair.slots[side] = known.map_or_else(|| group.held(slot), |(_, at)| at);
+        inside.clone_from(active);
+        for (&(i, j), touched) in part.edges.iter().zip(&matrix.touched) {
+            let (i, j) = (i as usize, j as usize);
+            if *touched && (active[i] || active[j]) {
+                (inside[i], inside[j]) = (true, true);
+            }
         }
-        pair.moving.colliding = inside[0].is_some();
-        pair.moving.collider = inside[1].is_some();
-        group.pairs.push(pair);
-        group.lists.push(list);
+        if SHARE * count(inside) > n {
+            return None;
+        }
+        let rest = all.iter().zip(&*active).map(|(s, a)| if *a { 0.0 } else { *s });
+        let rest: f64 = rest.sum();
+        refill(joined, 0..n);
+        for &(i, j) in part.edges {
+            if inside[i as usize] && inside[j as usize] {
+                let (i, j) = (find(joined, i as usize), find(joined, j as usize));
+                joined[i.max(j)] = i.min(j);
+            }
+        }
+        refill(root, (0..n).map(|i| inside[i].then(|| find(joined, i))));
+        self.gather(part);
+        Some((BELOW * asked).max(GOAL * rest.sqrt()))
     }
-    for group in &mut groups {
-        group.bodies = group.slots.iter().map(|&slot| part.bodies[slot]).collect();
-        group.edges = join(&mut group.pairs, &group.unknown);
+
+    /// Makes the groups by the representative of each node, in the order of their first members.
+    fn gather(&mut self, part: &Part<'_, f64>) {
+        let Self { groups, count, root, of_root, place, .. } = self;
+        *count = 0;
+        refill(of_root, root.iter().map(|_| usize::MAX));
+        refill(place, part.bodies.iter().map(|_| None));
+        for (slot, unknown) in part.unknown.iter().enumerate() {
+            let Some(root) = unknown.and_then(|at| root[at / BLOCK]) else { continue };
+            if of_root[root] == usize::MAX {
+                of_root[root] = *count;
+                if groups.len() == *count {
+                    groups.push(Group::default());
+                }
+                groups[*count].clear();
+                *count += 1;
+            }
+            let group = &mut groups[of_root[root]];
+            place[slot] = Some((of_root[root], group.members));
+            group.unknown.push(Some(BLOCK * group.members));
+            group.slots.push(slot);
+            group.members += 1;
+        }
+        for (list, pair) in part.pairs.iter().enumerate() {
+            let inside = pair.slots.map(|slot| place[slot]);
+            let Some((of, _)) = inside[0].or(inside[1]) else { continue };
+            let group = &mut groups[of];
+            let mut pair = pair.clone();
+            for (side, known) in inside.into_iter().enumerate() {
+                let slot = pair.slots[side];
+                pair.slots[side] = known.map_or_else(|| group.held(slot), |(_, at)| at);
+            }
+            pair.moving.colliding = inside[0].is_some();
+            pair.moving.collider = inside[1].is_some();
+            group.pairs.push(pair);
+            group.lists.push(list);
+        }
+        for group in &mut groups[..*count] {
+            refill(&mut group.bodies, group.slots.iter().map(|&slot| part.bodies[slot]));
+            join(&mut group.pairs, &group.unknown, &mut group.edges);
+        }
     }
-    groups
 }
 
 impl Group {
+    fn clear(&mut self) {
+        self.members = 0;
+        self.slots.clear();
+        self.unknown.clear();
+        self.pairs.clear();
+        self.lists.clear();
+    }
+
     /// The place of a body that is held, which it gets when it is first asked for.
     fn held(&mut self, slot: usize) -> usize {
         let known = self.slots[self.members..].iter().position(|&s| s == slot);
@@ -145,9 +199,9 @@ impl Group {
     fn gather(
         &self,
         (part, matrix, r): (&Part<'_, f64>, &BlockMatrix<f64>, &[f64]),
-        own: &mut BlockMatrix<f64>,
-    ) -> Vec<f64> {
-        let mut residual = Vec::with_capacity(BLOCK * self.members);
+        (own, residual): (&mut BlockMatrix<f64>, &mut Vec<f64>),
+    ) {
+        residual.clear();
         for (member, &slot) in self.slots[..self.members].iter().enumerate() {
             let Some(at) = part.unknown[slot] else { continue };
             residual.extend_from_slice(&r[at..at + BLOCK]);
@@ -161,7 +215,6 @@ impl Group {
                 *own.edge(to as usize) = matrix.off[from as usize];
             }
         }
-        residual
     }
 
     /// Solves the group down to a residual of `goal` \[N\]; moves its members in `now`, and returns the iterations, if that led anywhere.
@@ -170,49 +223,36 @@ impl Group {
     pub(super) fn solve(
         &self,
         (system, stage): (&System<'_, f64>, &Stage<'_, f64>),
-        near: &mut Near,
+        (near, work): (&mut Near, &mut GroupWork),
         of_part: (&Part<'_, f64>, &BlockMatrix<f64>, &[f64]),
         (settings, goal): (&NewtonSettings, f64),
         now: &mut [BodyState],
     ) -> Option<usize> {
-        let of = |states: &[BodyState]| self.slots.iter().map(|&s| states[s]).collect::<Vec<_>>();
-        let (start, base) = (of(stage.start), of(stage.base));
-        let stage = Stage { now: &[], start: &start, base: &base, ..*stage };
-        let part = Part {
+        let part = &Part {
             bodies: &self.bodies,
             unknown: &self.unknown,
             unknowns: BLOCK * self.members,
             pairs: &self.pairs,
             edges: &self.edges,
         };
-        let (mut work, mut bodies) = (Workspace::starting_at(of(now)), Bodies::default());
-        work.prepare(part.unknowns);
-        bodies.prepare(system, &part);
-        let (mut lu, mut pivots, mut blocks);
-        let factors = if self.members <= DENSE {
-            lu = vec![0.0; part.unknowns * part.unknowns];
-            pivots = vec![0; part.unknowns];
-            Matrix::Dense(&mut lu, &mut pivots)
-        } else {
-            blocks = BlockFactors::default();
-            Matrix::Blocks(&mut blocks)
-        };
-        let lists = near.take(&self.lists, &self.slots);
-        let residual = self.gather(of_part, &mut bodies.trial);
-        let at = Stage { now: &work.now, ..stage };
-        let known = Some((residual, system.known_near(&part, &at, &lists)));
-        let stage = &stage;
-        let (bodies, part, near_lists) = (&mut bodies, &part, Some(lists));
-        let mut problem = Rigid { system, part, stage, bodies, factors, near: near_lists, known };
+        work.part.prepare(system, (part, &self.slots), stage, now);
+        let GroupWork { part: own, matrix, residual, inertia } = work;
+        let PartWork { start, base, newton, bodies, near: lists, blocks } = own;
+        let stage = &Stage { now: &[], start, base, ..*stage };
+        near.lend(&self.lists, &self.slots, lists);
+        self.gather(of_part, (&mut bodies.trial, residual));
+        let at = Stage { now: &newton.now, ..*stage };
+        let known = Some((&**residual, system.known_near(part, &at, lists, inertia)));
+        let factors = matrix.prepare(self.members, blocks);
+        let mut problem =
+            Rigid { system, part, stage, bodies, factors, near: Some(&mut *lists), known };
         let settings =
             NewtonSettings { iterations: settings.iterations.min(ITERATIONS), ..*settings };
         let how = How { duration: stage.duration, keep_factors: false, goal };
-        let solved = solve(&mut problem, &settings, how, &mut work);
-        if let Some(lists) = problem.near {
-            near.put_back(&self.lists, lists);
-        }
+        let solved = solve(&mut problem, &settings, how, newton);
+        near.take_back(&self.lists, lists);
         let stats = solved.ok().filter(|s| s.iterations > 0)?;
-        for (&slot, state) in self.slots.iter().zip(&work.now).take(self.members) {
+        for (&slot, state) in self.slots.iter().zip(&newton.now).take(self.members) {
             now[slot] = *state;
         }
         Some(stats.iterations)

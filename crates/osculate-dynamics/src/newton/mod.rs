@@ -4,7 +4,7 @@ mod local;
 mod rigid;
 mod search;
 
-pub(crate) use rigid::{Bodies, Matrix, Rigid, moved, predict};
+pub(crate) use rigid::{Bodies, Matrix, PartWork, Rigid, moved, predict};
 
 /// Tolerances of the stage solve.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -124,7 +124,7 @@ pub(crate) trait Equations {
     fn factorise(&mut self) -> Result<(), Failure>;
 
     /// Solves `K x = b` in place with the factors.
-    fn solve(&self, b: &mut [f64]);
+    fn solve(&mut self, b: &mut [f64]);
 
     /// Adds `by` times the inertia to the matrix.
     fn shift(&mut self, by: f64);
@@ -153,8 +153,8 @@ pub(crate) trait Equations {
 pub(crate) struct Workspace<P> {
     residual: Vec<f64>,
     trial_residual: Vec<f64>,
-    step: Vec<f64>,
-    trial: P,
+    pub(crate) step: Vec<f64>,
+    pub(crate) trial: P,
     /// The iterate of least residual.
     best: P,
     /// The iterate; the guess before, the solution after.
@@ -174,13 +174,18 @@ impl<P: Clone> Workspace<P> {
         self.step.resize(unknowns, 0.0);
     }
 
+    /// The iterate, and its residual.
+    pub(crate) fn solution(&mut self) -> (&mut P, &[f64]) {
+        (&mut self.now, &self.residual)
+    }
+
     /// The residual of the last iterate.
     pub(crate) fn residual(&self) -> &[f64] {
         &self.residual
     }
 
     /// `K s = −r`.
-    fn newton_step(&mut self, equations: &impl Equations) {
+    fn newton_step(&mut self, equations: &mut impl Equations) {
         for (s, r) in self.step.iter_mut().zip(&self.residual) {
             *s = -r;
         }

@@ -1,10 +1,11 @@
 //! A stage of rigid bodies as equations: six unknowns a body, a matrix of blocks.
 
-use super::{Equations, Failure, Linearised, NewtonSettings, local};
+use super::local::{self, Local};
+use super::{Equations, Failure, Linearised, NewtonSettings, Workspace};
 use crate::linalg::blocks::BLOCK;
-use crate::linalg::{BlockFactors, BlockMatrix, dense};
+use crate::linalg::{BlockFactors, BlockMatrix, BlockWork, dense};
 use crate::state::{BodyState, nearest_rotation};
-use crate::system::{Near, Part, Stage, System};
+use crate::system::{Culling, Near, Part, Stage, System};
 use nalgebra::Vector3;
 use osculate_math::so3;
 
@@ -12,7 +13,7 @@ use osculate_math::so3;
 #[derive(Debug)]
 pub(crate) enum Matrix<'a> {
     Dense(&'a mut [f64], &'a mut [usize]),
-    Blocks(&'a mut BlockFactors),
+    Blocks(&'a mut BlockFactors, &'a mut BlockWork),
 }
 
 impl Matrix<'_> {
@@ -22,14 +23,14 @@ impl Matrix<'_> {
                 matrix.write_dense(lu);
                 dense::factorise(lu, pivots)
             }
-            Self::Blocks(factors) => factors.factorise(matrix),
+            Self::Blocks(factors, work) => factors.factorise(matrix, work),
         }
     }
 
-    fn solve(&self, b: &mut [f64]) {
+    fn solve(&mut self, b: &mut [f64]) {
         match self {
             Self::Dense(lu, pivots) => dense::solve(lu, pivots, b),
-            Self::Blocks(factors) => factors.solve(b),
+            Self::Blocks(factors, work) => factors.solve_in(b, &mut work.x),
         }
     }
 }
@@ -47,6 +48,44 @@ pub(crate) struct Bodies {
     held: Vec<f64>,
     /// Radius of gyration of the body of each group of six unknowns \[m\].
     gyration: Vec<f64>,
+    /// Memory of the groups of it that are solved apart, where there ever were any.
+    local: Option<Box<Local>>,
+    culling: Culling,
+}
+
+/// Memory for the solve of a part, used again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PartWork {
+    /// By slot.
+    pub(crate) start: Vec<BodyState>,
+    pub(crate) base: Vec<BodyState>,
+    pub(crate) newton: Workspace<Vec<BodyState>>,
+    pub(crate) bodies: Bodies,
+    pub(crate) near: Near,
+    pub(crate) blocks: BlockWork,
+}
+
+impl PartWork {
+    /// Gathers start, base and guess of the slots of a part from those of what it is of, and makes room for its matrix.
+    ///
+    /// * `of`: where the state of each slot is.
+    pub(crate) fn prepare(
+        &mut self,
+        system: &System<'_, f64>,
+        (part, of): (&Part<'_, f64>, &[usize]),
+        stage: &Stage<'_, f64>,
+        guess: &[BodyState],
+    ) {
+        let gather = |states: &[BodyState], to: &mut Vec<BodyState>| {
+            to.clear();
+            to.extend(of.iter().map(|&i| states[i]));
+        };
+        gather(stage.start, &mut self.start);
+        gather(stage.base, &mut self.base);
+        gather(guess, &mut self.newton.now);
+        self.newton.prepare(part.unknowns);
+        self.bodies.prepare(system, part);
+    }
 }
 
 impl Bodies {
@@ -154,9 +193,9 @@ pub(crate) struct Rigid<'a, 's> {
     pub(crate) bodies: &'a mut Bodies,
     pub(crate) factors: Matrix<'a>,
     /// Lists of near samples, where the part is evaluated by them.
-    pub(crate) near: Option<Near>,
+    pub(crate) near: Option<&'a mut Near>,
     /// Residual of the first point and what else its linearisation would tell, where it is known. Its matrix is that of the trial.
-    pub(crate) known: Option<(Vec<f64>, Linearised)>,
+    pub(crate) known: Option<(&'a [f64], Linearised)>,
 }
 
 impl<'a> Rigid<'a, '_> {
@@ -178,9 +217,8 @@ impl Rigid<'_, '_> {
         })
     }
 
-    /// The step from some states to others.
-    pub(crate) fn way(&self, from: &[BodyState], to: &[BodyState]) -> Vec<f64> {
-        let mut step = vec![0.0; self.part.unknowns];
+    /// Writes the step from some states to others.
+    pub(crate) fn way(&self, from: &[BodyState], to: &[BodyState], step: &mut [f64]) {
         for (slot, at) in self.part.unknown.iter().enumerate() {
             let Some(at) = *at else { continue };
             let (from, to) = (&from[slot], &to[slot]);
@@ -188,7 +226,6 @@ impl Rigid<'_, '_> {
             step[at..at + 3].copy_from_slice((to.center - from.center).as_slice());
             step[at + 3..at + BLOCK].copy_from_slice(turn.as_slice());
         }
-        step
     }
 }
 
@@ -197,14 +234,15 @@ impl Equations for Rigid<'_, '_> {
 
     fn linearise(&mut self, now: &Self::Point, r: &mut [f64]) -> Linearised {
         if let Some((known, of)) = self.known.take() {
-            r.copy_from_slice(&known);
+            r.copy_from_slice(known);
             return of;
         }
-        let (at, matrix) = (self.at(now), &mut self.bodies.trial);
+        let at = self.at(now);
+        let Bodies { trial: matrix, culling, .. } = &mut *self.bodies;
         if let Some(near) = &mut self.near {
             return self.system.linearise_near(self.part, &at, near, r, matrix);
         }
-        let scale = self.system.residual_and_jacobian(self.part, &at, r, matrix);
+        let scale = self.system.residual_and_jacobian(self.part, &at, culling, (r, matrix));
         Linearised { scale, potential: None }
     }
 
@@ -237,29 +275,34 @@ impl Equations for Rigid<'_, '_> {
         if !self.has_potential() {
             return None;
         }
-        let near = self.near.as_mut()?;
-        let bodies = r.chunks_exact(BLOCK).zip(&self.bodies.gyration);
-        let sizes: Vec<f64> = bodies.map(|(r, l)| squares(r, *l)).collect();
-        let (groups, goal) = local::groups(self.part, &self.bodies.matrix, &sizes, asked)?;
-        let (mut moved, mut iterations) = (vec![false; now.len()], 0);
-        for group in groups {
-            let of = (self.part, &self.bodies.matrix, &*r);
-            let found = group.solve((self.system, self.stage), near, of, (settings, goal), now);
+        let (system, part, stage) = (self.system, self.part, self.stage);
+        let near = self.near.as_deref_mut()?;
+        let Bodies { matrix, sigma, gyration, local, .. } = &mut *self.bodies;
+        if gyration.len() < local::FEWEST {
+            return None;
+        }
+        let local = local.get_or_insert_default();
+        let bodies = r.chunks_exact(BLOCK).zip(&*gyration);
+        let goal = local.find(part, matrix, bodies.map(|(r, l)| squares(r, *l)), asked)?;
+        let Local { groups, count, work, again, .. } = &mut **local;
+        again.moved.clear();
+        again.moved.resize(now.len(), false);
+        let mut iterations = 0;
+        for group in &groups[..*count] {
+            let of = (part, &*matrix, &*r);
+            let found = group.solve((system, stage), (near, work), of, (settings, goal), now);
             // Also where it led nowhere: its lists have been asked for elsewhere.
             for &slot in &group.slots[..group.members] {
-                moved[slot] = true;
-                if let (Some(at), Some(_)) = (self.part.unknown[slot], found) {
-                    self.bodies.sigma[at / BLOCK] = 0.0;
+                again.moved[slot] = true;
+                if let (Some(at), Some(_)) = (part.unknown[slot], found) {
+                    sigma[at / BLOCK] = 0.0;
                 }
             }
             iterations += found.unwrap_or(0);
         }
-        let at = Stage { now, ..*self.stage };
-        let matrix = &mut self.bodies.matrix;
-        let near = self.near.as_mut()?;
-        (iterations > 0).then(|| {
-            (self.system.linearise_again(self.part, &at, (near, &moved), r, matrix), iterations)
-        })
+        let at = Stage { now, ..*stage };
+        (iterations > 0)
+            .then(|| (system.linearise_again(part, &at, (near, again), r, matrix), iterations))
     }
 
     fn residual(&mut self, now: &Self::Point, r: &mut [f64]) {
@@ -267,7 +310,7 @@ impl Equations for Rigid<'_, '_> {
         match &mut self.near {
             Some(near) => self.system.residual_near(self.part, &at, near, r),
             None => {
-                self.system.residual(self.part, &at, r);
+                self.system.residual(self.part, &at, &mut self.bodies.culling, r);
             }
         }
     }
@@ -276,7 +319,7 @@ impl Equations for Rigid<'_, '_> {
         self.factors.factorise(&self.bodies.matrix).map_err(Failure::Singular)
     }
 
-    fn solve(&self, b: &mut [f64]) {
+    fn solve(&mut self, b: &mut [f64]) {
         self.factors.solve(b);
     }
 
@@ -314,7 +357,7 @@ impl Equations for Rigid<'_, '_> {
         let at = self.at(now);
         match &mut self.near {
             Some(near) => self.system.potential_near(self.part, &at, near),
-            None => self.system.potential(self.part, &at),
+            None => self.system.potential(self.part, &at, &mut self.bodies.culling),
         }
     }
 

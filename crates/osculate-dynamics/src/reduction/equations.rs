@@ -9,7 +9,7 @@ use crate::newton::{
     self, Equations, Failure, How, Linearised, NewtonSettings, StageStats, Workspace, moved,
 };
 use crate::state::BodyState;
-use crate::system::{Part, Stage, System};
+use crate::system::{Culling, Part, Stage, System};
 use nalgebra::Matrix3;
 use osculate_math::mat3;
 
@@ -38,6 +38,7 @@ impl ReducedPoint {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TreeWork {
     links: Vec<f64>,
+    culling: Culling,
     matrix: LinkMatrix<f64>,
     dense: Vec<f64>,
     /// Inertia of each unknown \[kg or kg m²\].
@@ -158,8 +159,9 @@ impl Equations for Tree<'_, '_> {
 
     fn linearise(&mut self, now: &ReducedPoint, r: &mut [f64]) -> Linearised {
         let at = Stage { now: &now.bodies, ..*self.stage };
-        let TreeWork { links, matrix, .. } = &mut *self.work;
-        let scale = self.system.residual_and_jacobian(self.part, &at, links, &mut matrix.bodies);
+        let TreeWork { links, matrix, culling, .. } = &mut *self.work;
+        let of = (&mut links[..], &mut matrix.bodies);
+        let scale = self.system.residual_and_jacobian(self.part, &at, culling, of);
         self.reduction.add_closures(&at, links);
         self.reduction.closure_blocks(&at, matrix);
         let scale = scale + self.reduce(now, r);
@@ -172,7 +174,8 @@ impl Equations for Tree<'_, '_> {
 
     fn residual(&mut self, now: &ReducedPoint, r: &mut [f64]) {
         let at = Stage { now: &now.bodies, ..*self.stage };
-        self.system.residual(self.part, &at, &mut self.work.links);
+        let TreeWork { links, culling, .. } = &mut *self.work;
+        self.system.residual(self.part, &at, culling, links);
         self.reduction.add_closures(&at, &mut self.work.links);
         self.reduce(now, r);
     }
@@ -182,7 +185,7 @@ impl Equations for Tree<'_, '_> {
         dense::factorise(self.lu, self.pivots).map_err(Failure::Singular)
     }
 
-    fn solve(&self, b: &mut [f64]) {
+    fn solve(&mut self, b: &mut [f64]) {
         dense::solve(self.lu, self.pivots, b);
     }
 
@@ -225,7 +228,12 @@ impl Equations for Tree<'_, '_> {
         let at = Stage { now: &now.bodies, ..*self.stage };
         let joints = JointStage { now: &now.configuration, ..self.joints };
         let own = self.reduction.joint_potential(&joints, self.stage.duration);
-        Some(self.system.potential(self.part, &at)? + own + self.reduction.closure_potential(&at))
+        let culling = &mut self.work.culling;
+        Some(
+            self.system.potential(self.part, &at, culling)?
+                + own
+                + self.reduction.closure_potential(&at),
+        )
     }
 
     fn rounding(&self, now: &ReducedPoint) -> f64 {

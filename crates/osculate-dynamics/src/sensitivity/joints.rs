@@ -11,7 +11,7 @@ use crate::reduction::{
 };
 use crate::simulate::{Path, Simulator};
 use crate::state::StateBar;
-use crate::system::{Stage, System};
+use crate::system::{Culling, Stage, System};
 use crate::{ArticulationParameters, Settings};
 use nalgebra::Vector3;
 use osculate_math::{Jet, Scalar, so3};
@@ -125,7 +125,8 @@ impl<'s, T: SweepScalar> JointSweep<'s, T> {
         let (links, matrix) = (&mut self.links, &mut self.matrix);
         system.with_whole(at, |part| {
             matrix.bodies.reset(part.unknowns / 6, part.edges);
-            system.residual_and_jacobian(part, at, links, &mut matrix.bodies);
+            let of = (&mut links[..], &mut matrix.bodies);
+            system.residual_and_jacobian(part, at, &mut Culling::default(), of);
         });
         reduction.add_closures(at, links);
         reduction.closure_blocks(at, matrix);

@@ -4,7 +4,7 @@ use super::Outcome;
 use crate::reduction::{JointStage, Reduction};
 use crate::simulate::{StageEnd, StageIndex};
 use crate::state::{BodyState, Kinematics};
-use crate::system::{Stage, System, lift_state};
+use crate::system::{Culling, Stage, System, lift_state};
 use crate::{Layout, Parameters, Path, RotationUpdate, RunError, Simulator, Trajectory};
 use nalgebra::Vector3;
 use osculate_math::{Jet, Scalar, mat3, so3};
@@ -77,7 +77,9 @@ fn differentiate<const M: usize>(
         }
     }
     let at_end = Stage { now, ..*stage };
-    system.with_whole(&at_end, |part| system.residual(part, &at_end, residual));
+    system.with_whole(&at_end, |part| {
+        system.residual(part, &at_end, &mut Culling::default(), residual)
+    });
     for r in residual.iter_mut() {
         // The converged value is a constant: only its derivatives at fixed q go on.
         *r = Jet { re: 0.0, eps: r.eps.map(|e| -e) };
@@ -91,7 +93,9 @@ fn differentiate<const M: usize>(
     if system.rotation == RotationUpdate::Chart {
         // At the derivative found the residual is zero but for rounding, which the momentum is rid of.
         let at_end = Stage { now, ..*stage };
-        system.with_whole(&at_end, |part| system.residual(part, &at_end, residual));
+        system.with_whole(&at_end, |part| {
+            system.residual(part, &at_end, &mut Culling::default(), residual)
+        });
         system.keep_defect(&system.unknown, stage.duration, residual, now);
     }
 }
@@ -122,7 +126,9 @@ fn differentiate_tree<const M: usize>(
     reduction.place(&kinematics, now);
     let at_end = Stage { now, ..*stage };
     let mut links = vec![Jet::<M>::from(0.0); system.unknowns];
-    system.with_whole(&at_end, |part| system.residual(part, &at_end, &mut links));
+    system.with_whole(&at_end, |part| {
+        system.residual(part, &at_end, &mut Culling::default(), &mut links)
+    });
     reduction.add_closures(&at_end, &mut links);
     let of = JointStage { now: &fixed, ..start };
     reduction.residual(&kinematics, (&of, stage.duration), &links, residual);

@@ -3,7 +3,7 @@
 use super::{Simulator, StageEnd, StageIndex};
 use crate::StepError;
 use crate::factors::{FactorStore, IslandFactors};
-use crate::islands;
+use crate::islands::{self, IslandsMemory};
 use crate::linalg::blocks::BLOCK;
 use crate::newton::{
     self, Bodies, Equations, Failure, How, Matrix, OnFailure, Rigid, StageStats, Workspace,
@@ -18,6 +18,7 @@ use std::slice::ChunksExactMut;
 #[derive(Clone, Debug, Default)]
 pub(super) struct SolveMemory {
     work: (Workspace<Vec<BodyState>>, Bodies),
+    islands: IslandsMemory,
 }
 
 /// Solves one stage after the other and keeps the factors.
@@ -46,7 +47,9 @@ impl<'a, 's> StageSolver<'a, 's> {
         let n = system.solved();
         let small = system.is_small();
         factors.unknowns = n;
-        factors.islands.clear();
+        if small {
+            factors.islands.clear();
+        }
         factors.lu.resize(if small { stages * n * n } else { 0 }, 0.0);
         factors.pivots.resize(if small { stages * n } else { 0 }, 0);
         stats.clear();
@@ -129,12 +132,13 @@ impl<'a, 's> StageSolver<'a, 's> {
         now: &mut [BodyState],
     ) -> Result<(StageStats, usize), Failure> {
         let settings = &self.simulator.settings.newton;
-        let keep = !self.forgets;
-        let solution = islands::solve(self.system, stage, settings, keep, now)?;
-        if keep {
-            self.islands.push(solution.factors);
+        // What an earlier roll-out left is memory for this one.
+        let solved = self.stats.len();
+        if !self.forgets && self.islands.len() == solved {
+            self.islands.push(Vec::new());
         }
-        Ok((solution.stats, solution.worst))
+        let kept = self.islands.get_mut(solved).filter(|_| !self.forgets);
+        islands::solve((self.system, stage), settings, &mut self.memory.islands, kept, now)
     }
 
     /// In joint coordinates.

@@ -56,8 +56,9 @@ fn moved<T: Scalar>(local: &Aabb, state: &BodyState<T>) -> Aabb {
     local.moved(&state.rotation.map(|x| x.re()), &real(&state.center))
 }
 
-/// Boxes of samples and field of each slot at one evaluation, world.
-pub(super) struct Culling(Vec<(Option<Aabb>, Option<Aabb>)>);
+/// Boxes of samples and field of each slot at one evaluation, world. Their memory is used again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Culling(Vec<(Option<Aabb>, Option<Aabb>)>);
 
 impl Culling {
     /// Whether no sample of the colliding body can be within the threshold of the collider.
@@ -77,8 +78,13 @@ impl<T: Scalar> System<'_, T> {
         Some(moved(&self.bodies[body].extent.whole()?, state).padded(slack))
     }
 
-    /// Boxes of a part at a stage; `None` for a small scene, whose few pairs are not worth it.
-    pub(super) fn culling(&self, part: &Part<'_, T>, stage: &Stage<'_, T>) -> Option<Culling> {
+    /// Finds the boxes of a part at a stage; `None` for a small scene, whose few pairs are not worth it.
+    pub(super) fn culling<'a>(
+        &self,
+        part: &Part<'_, T>,
+        stage: &Stage<'_, T>,
+        culling: &'a mut Culling,
+    ) -> Option<&'a Culling> {
         if self.is_small() {
             return None;
         }
@@ -96,6 +102,8 @@ impl<T: Scalar> System<'_, T> {
             };
             (extent.samples.as_ref().map(|local| at(local, slot)), field)
         });
-        Some(Culling(boxes.collect()))
+        culling.0.clear();
+        culling.0.extend(boxes);
+        Some(culling)
     }
 }

@@ -21,11 +21,12 @@ mod pull;
 mod scatter;
 
 pub(crate) use body::Inertial;
-pub(crate) use near::Near;
-pub(crate) use pairs::{Pair, join};
+pub(crate) use culling::Culling;
+pub(crate) use near::{Again, Near};
+pub(crate) use pairs::{Pair, PairSearch, join};
 pub(crate) use pull::SystemBar;
 
-use culling::Culling;
+use pairs::in_order;
 use scatter::{scatter, scatter_blocks};
 
 use crate::linalg::BlockMatrix;
@@ -39,7 +40,6 @@ use osculate_contact::assembly::{Blocks, PairStage, Wrenches};
 use osculate_contact::kinematics::Pullback;
 use osculate_contact::{ContactLaw, ContactParams, DissipationSchedule, PairOverride};
 use osculate_math::{Scalar, lift};
-use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// Poses, start and duration of a stage by slot, and the wrenches of its step (one a dynamic body of the scene, or none).
@@ -157,7 +157,8 @@ impl<'s, T: Scalar> System<'s, T> {
         if unknowns <= SMALL || system.reduction.is_some() {
             let pairs = scene.pairs().into_iter();
             let mut pairs: Vec<_> = pairs.map(|(a, b)| system.pair(a, b)).collect();
-            let edges = join(&mut pairs, &system.unknown);
+            let mut edges = Vec::new();
+            join(&mut pairs, &system.unknown, &mut edges);
             system.every = Some((pairs, edges));
         }
         Ok(system)
@@ -280,11 +281,17 @@ impl<'s, T: Scalar> System<'s, T> {
     }
 
     /// Writes the residual; returns the scale of the forces in it \[N\].
-    pub(crate) fn residual(&self, part: &Part<'_, T>, stage: &Stage<'_, T>, r: &mut [T]) -> f64 {
+    pub(crate) fn residual(
+        &self,
+        part: &Part<'_, T>,
+        stage: &Stage<'_, T>,
+        culling: &mut Culling,
+        r: &mut [T],
+    ) -> f64 {
         let mut magnitude = self.inertial_residual(part, stage, r);
-        let culling = self.culling(part, stage);
+        let culling = self.culling(part, stage, culling);
         let force = |pair: &Pair<T>| {
-            let p = self.near_stage(pair, stage, culling.as_ref())?;
+            let p = self.near_stage(pair, stage, culling)?;
             let mut wrenches = Wrenches::default();
             p.add_forces(&mut wrenches);
             Some(wrenches)
@@ -301,15 +308,15 @@ impl<'s, T: Scalar> System<'s, T> {
         &self,
         part: &Part<'_, T>,
         stage: &Stage<'_, T>,
-        r: &mut [T],
-        k: &mut BlockMatrix<T>,
+        culling: &mut Culling,
+        (r, k): (&mut [T], &mut BlockMatrix<T>),
     ) -> f64 {
         let mut magnitude = self.inertial_residual(part, stage, r);
         k.clear();
         self.inertial_jacobian(part, stage, k);
-        let culling = self.culling(part, stage);
+        let culling = self.culling(part, stage, culling);
         let force = |pair: &Pair<T>| {
-            let p = self.near_stage(pair, stage, culling.as_ref())?;
+            let p = self.near_stage(pair, stage, culling)?;
             let (mut wrenches, mut blocks) = (Wrenches::default(), Blocks::default());
             p.add_forces_and_jacobian(pair.moving, &mut wrenches, &mut blocks);
             if self.has_rates() && wrenches.magnitude > 0.0 {
@@ -335,14 +342,18 @@ impl<'s, T: Scalar> System<'s, T> {
 
     /// The incremental potential \[J\] of which the residual is the gradient, where there is one: with the stage-start
     /// schedule, the rate tensor, and without applied torques.
-    pub(crate) fn potential(&self, part: &Part<'_, T>, stage: &Stage<'_, T>) -> Option<T> {
+    pub(crate) fn potential(
+        &self,
+        part: &Part<'_, T>,
+        stage: &Stage<'_, T>,
+        culling: &mut Culling,
+    ) -> Option<T> {
         if !self.has_potential(stage) {
             return None;
         }
         let mut sum = self.inertial_potential(part, stage);
-        let culling = self.culling(part, stage);
-        let energy =
-            |pair: &Pair<T>| Some(self.near_stage(pair, stage, culling.as_ref())?.potential());
+        let culling = self.culling(part, stage, culling);
+        let energy = |pair: &Pair<T>| Some(self.near_stage(pair, stage, culling)?.potential());
         in_order(part.pairs, energy, |_, energy| sum += energy);
         Some(sum)
     }
@@ -352,32 +363,9 @@ impl<'s, T: Scalar> System<'s, T> {
         let (mut r, mut k) = (vec![T::zero(); self.unknowns], BlockMatrix::default());
         self.with_whole(stage, |part| {
             k.reset(self.unknowns / BLOCK, part.edges);
-            self.residual_and_jacobian(part, stage, &mut r, &mut k);
+            self.residual_and_jacobian(part, stage, &mut Culling::default(), (&mut r, &mut k));
         });
         k
-    }
-}
-
-/// Calls `take` with what `make` makes of each pair, in the order of the pairs for any number of threads.
-fn in_order<T: Scalar, R: Send>(
-    pairs: &[Pair<T>],
-    make: impl Fn(&Pair<T>) -> Option<R> + Send + Sync,
-    mut take: impl FnMut(&Pair<T>, R),
-) {
-    if pairs.len() < PARALLEL || rayon::current_num_threads() == 1 {
-        for pair in pairs {
-            if let Some(made) = make(pair) {
-                take(pair, made);
-            }
-        }
-    } else {
-        let all = pairs.par_iter().with_min_len(PARALLEL / 8).map(make);
-        let made: Vec<Option<R>> = all.collect();
-        for (pair, made) in pairs.iter().zip(made) {
-            if let Some(made) = made {
-                take(pair, made);
-            }
-        }
     }
 }
 

@@ -27,29 +27,33 @@ const MARGIN: f64 = 0.1;
 /// Centre and rotation of a body.
 type Place = (Vector3<f64>, Matrix3<f64>);
 
-/// Lists of the pairs of an island, in their order.
+/// Lists of the pairs of an island, in their order. Their memory is used again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Near {
+    /// The first `count` are in use.
     lists: Vec<NearPair>,
+    count: usize,
     /// Where the bodies were at the first evaluation, by slot, and how far from there they are: `|δc|` \[m\] and `‖δR‖`.
     first: Vec<Place>,
     away: Vec<[f64; 2]>,
 }
 
 /// Where the bodies of a pair were when its list was made.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Made {
     #[default]
     Never,
     /// At the first evaluation.
     First,
-    Elsewhere(Box<[Place; 2]>),
+    Elsewhere,
 }
 
 /// The list of one pair.
 #[derive(Clone, Debug, Default)]
 struct NearPair {
     made: Made,
+    /// Where, if not at the first evaluation. Few pairs have it: it stands apart.
+    elsewhere: Option<Box<[Place; 2]>>,
     /// `|c_A − c_B| + ρ_A` there \[m\].
     arm: f64,
     /// A bound of the slope of the field, and of how much it has changed at any sample since \[m\].
@@ -60,20 +64,40 @@ struct NearPair {
     sums: [f64; 2],
 }
 
+/// Which bodies of a part have moved, and memory for what that changes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Again {
+    /// By slot.
+    pub(crate) moved: Vec<bool>,
+    changed: Vec<bool>,
+    unknown: Vec<Option<usize>>,
+    rows: Vec<bool>,
+    fresh: Vec<f64>,
+}
+
 impl Near {
-    pub(crate) fn of(pairs: usize) -> Self {
-        Self { lists: vec![NearPair::default(); pairs], ..Self::default() }
+    /// Starts anew, with lists that were never made.
+    pub(crate) fn prepare(&mut self, pairs: usize) {
+        if self.lists.len() < pairs {
+            self.lists.resize_with(pairs, NearPair::default);
+        }
+        self.count = pairs;
+        self.lists[..pairs].iter_mut().for_each(NearPair::forget);
+        self.first.clear();
     }
 
-    /// Takes the lists of some pairs, between the bodies of some slots.
-    pub(crate) fn take(&mut self, pairs: &[usize], slots: &[usize]) -> Self {
-        let lists = pairs.iter().map(|&i| std::mem::take(&mut self.lists[i])).collect();
-        Self { lists, first: slots.iter().map(|&s| self.first[s]).collect(), away: Vec::new() }
+    /// Lends the lists of some pairs, between the bodies of some slots.
+    pub(crate) fn lend(&mut self, pairs: &[usize], slots: &[usize], to: &mut Self) {
+        to.lists.clear();
+        to.lists.extend(pairs.iter().map(|&i| std::mem::take(&mut self.lists[i])));
+        to.count = pairs.len();
+        to.first.clear();
+        to.first.extend(slots.iter().map(|&s| self.first[s]));
     }
 
-    /// Puts lists back where they were taken.
-    pub(crate) fn put_back(&mut self, pairs: &[usize], near: Self) {
-        for (&i, list) in pairs.iter().zip(near.lists) {
+    /// Takes back the lists that were lent.
+    pub(crate) fn take_back(&mut self, pairs: &[usize], from: &mut Self) {
+        for (&i, list) in pairs.iter().zip(from.lists.drain(..)) {
             self.lists[i] = list;
         }
     }
@@ -89,7 +113,9 @@ impl Near {
 
     /// Magnitude of all forces \[N\] and their potential \[J\].
     fn sums(&self) -> [f64; 2] {
-        self.lists.iter().fold([0.0; 2], |[m, p], list| [m + list.sums[0], p + list.sums[1]])
+        self.lists[..self.count]
+            .iter()
+            .fold([0.0; 2], |[m, p], list| [m + list.sums[0], p + list.sums[1]])
     }
 }
 
@@ -103,12 +129,18 @@ fn away(at: &Place, now: &BodyState) -> [f64; 2] {
 }
 
 impl NearPair {
+    fn forget(&mut self) {
+        let Self { samples, elsewhere, .. } = std::mem::take(self);
+        (self.samples, self.elsewhere) = (samples, elsewhere);
+        self.samples.clear();
+    }
+
     /// A bound of how far any sample has moved in the collider's axes since the list was made \[m\].
     fn moved(&self, reach: f64, from_first: [&[f64; 2]; 2], now: [&BodyState; 2]) -> f64 {
-        let [[a, turn_a], [b, turn_b]] = match &self.made {
-            Made::Never => return f64::INFINITY,
-            Made::First => from_first.map(|away| *away),
-            Made::Elsewhere(at) => [away(&at[0], now[0]), away(&at[1], now[1])],
+        let [[a, turn_a], [b, turn_b]] = match (self.made, &self.elsewhere) {
+            (Made::First, _) => from_first.map(|away| *away),
+            (Made::Elsewhere, Some(at)) => [away(&at[0], now[0]), away(&at[1], now[1])],
+            _ => return f64::INFINITY,
         };
         a + turn_a * reach + b + turn_b * self.arm
     }
@@ -124,10 +156,12 @@ impl NearPair {
         self.slope = 1.001 * stage.collider.steepest();
         self.changed = 0.0;
         self.arm = (now[0].center - now[1].center).norm() + reach;
-        self.made = match self.made {
-            Made::Never => Made::First,
-            _ => Made::Elsewhere(Box::new(now.map(place))),
-        };
+        if self.made == Made::Never {
+            self.made = Made::First;
+        } else {
+            self.made = Made::Elsewhere;
+            **self.elsewhere.get_or_insert_default() = now.map(place);
+        }
     }
 }
 
@@ -143,14 +177,14 @@ impl System<'_, f64> {
         mut take: impl FnMut(&Pair<f64>, &R),
     ) {
         near.follow(stage.now);
-        let (lists, away) = (&mut near.lists, &near.away);
+        let (lists, away) = (&mut near.lists[..near.count], &near.away);
         let one = |(pair, list): (&Pair<f64>, &mut NearPair), made: &mut R| {
             if !part.has_unknowns(pair) {
                 return false;
             }
             let (reach, now) = (self.bodies[pair.a].reach, pair.slots.map(|s| &stage.now[s]));
             list.changed = list.slope * list.moved(reach, pair.slots.map(|s| &away[s]), now);
-            let holds = !matches!(list.made, Made::Never) && list.changed < MARGIN * reach;
+            let holds = list.made != Made::Never && list.changed < MARGIN * reach;
             if holds && list.samples.is_empty() {
                 return false;
             }
@@ -208,9 +242,11 @@ impl System<'_, f64> {
         part: &Part<'_, f64>,
         stage: &Stage<'_, f64>,
         near: &Near,
+        memory: &mut Vec<f64>,
     ) -> Linearised {
-        let mut inertia = vec![0.0; part.unknowns];
-        let inertial = self.inertial_residual(part, stage, &mut inertia);
+        memory.clear();
+        memory.resize(part.unknowns, 0.0);
+        let inertial = self.inertial_residual(part, stage, memory);
         self.summed(part, stage, near, inertial)
     }
 
@@ -224,7 +260,7 @@ impl System<'_, f64> {
         k: &mut BlockMatrix<f64>,
     ) {
         self.inertial_jacobian(part, stage, k);
-        for (pair, list) in part.pairs.iter().zip(&mut near.lists) {
+        for (pair, list) in part.pairs.iter().zip(&mut near.lists[..near.count]) {
             if part.has_unknowns(pair) {
                 list.sums = [0.0; 2];
             }
@@ -260,33 +296,37 @@ impl System<'_, f64> {
     /// [`System::linearise_near`] where only some bodies have moved since the last time: writes the rows that this changes, with the bits
     /// that all would have.
     ///
-    /// * `moved`: by slot.
+    /// * `again`: which have, by slot.
     pub(crate) fn linearise_again(
         &self,
         part: &Part<'_, f64>,
         stage: &Stage<'_, f64>,
-        (near, moved): (&mut Near, &[bool]),
+        (near, again): (&mut Near, &mut Again),
         r: &mut [f64],
         k: &mut BlockMatrix<f64>,
     ) -> Linearised {
-        let mut changed = moved.to_vec();
+        let Again { moved, changed, unknown, rows, fresh } = again;
+        changed.clone_from(moved);
         for pair in part.pairs {
             let [a, b] = pair.slots;
             if moved[a] || moved[b] {
                 (changed[a], changed[b]) = (true, true);
             }
         }
-        let unknown = part.unknown.iter().zip(&changed);
-        let unknown: Vec<_> = unknown.map(|(at, changed)| at.filter(|_| *changed)).collect();
-        let mut rows = vec![false; k.diagonal.len()];
-        let mut fresh = vec![0.0; r.len()];
-        let scale = self.inertial_residual(part, stage, &mut fresh);
+        unknown.clear();
+        let slots = part.unknown.iter().zip(&*changed);
+        unknown.extend(slots.map(|(at, changed)| at.filter(|_| *changed)));
+        rows.clear();
+        rows.resize(k.diagonal.len(), false);
+        fresh.clear();
+        fresh.resize(r.len(), 0.0);
+        let scale = self.inertial_residual(part, stage, fresh);
         for &at in unknown.iter().flatten() {
             r[at..at + BLOCK].copy_from_slice(&fresh[at..at + BLOCK]);
             rows[at / BLOCK] = true;
         }
-        k.clear_among(&rows);
-        let some = Part { unknown: &unknown, ..*part };
+        k.clear_among(rows);
+        let some = Part { unknown, ..*part };
         self.add_near(&some, stage, near, r, k);
         self.summed(part, stage, near, scale)
     }

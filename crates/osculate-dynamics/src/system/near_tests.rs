@@ -45,22 +45,25 @@ fn rows_written_again_have_the_bits_of_all_written_at_once() {
             let n = part.unknowns;
             let (mut r, mut k) = (vec![0.0; n], BlockMatrix::default());
             k.reset(n / BLOCK, part.edges);
-            let mut near = Near::of(part.pairs.len());
+            let mut near = Near::default();
+            near.prepare(part.pairs.len());
             system.linearise_near(part, &stage(&now, &start), &mut near, &mut r, &mut k);
             // One cube a little, one out of reach of what it touched.
             now[4].center += Vector3::new(2e-4, 0.0, -1e-4);
             now[8].center += Vector3::new(0.3, 0.0, 0.4);
-            let moved: Vec<bool> = (0..now.len()).map(|i| i == 4 || i == 8).collect();
-            let again = system.linearise_again(
+            let mut again = Again::default();
+            again.moved.extend((0..now.len()).map(|i| i == 4 || i == 8));
+            let found = system.linearise_again(
                 part,
                 &stage(&now, &start),
-                (&mut near, &moved),
+                (&mut near, &mut again),
                 &mut r,
                 &mut k,
             );
             let (mut r_all, mut k_all) = (vec![0.0; n], BlockMatrix::default());
             k_all.reset(n / BLOCK, part.edges);
-            let mut near = Near::of(part.pairs.len());
+            // Used memory is as good as new.
+            near.prepare(part.pairs.len());
             let all = system.linearise_near(
                 part,
                 &stage(&now, &start),
@@ -68,7 +71,7 @@ fn rows_written_again_have_the_bits_of_all_written_at_once() {
                 &mut r_all,
                 &mut k_all,
             );
-            assert_eq!((again.scale, again.potential), (all.scale, all.potential));
+            assert_eq!((found.scale, found.potential), (all.scale, all.potential));
             assert_eq!(r, r_all);
             assert_eq!((k.diagonal, k.off), (k_all.diagonal, k_all.off));
         });

@@ -1,13 +1,14 @@
 //! Ordered pairs with their combined parameters, and which of them can touch.
 
-use super::{Stage, System};
+use super::{PARALLEL, Stage, System};
 use crate::linalg::blocks::BLOCK;
 use osculate_contact::assembly::Moving;
 use osculate_contact::combine::{PairKind, combine};
 use osculate_contact::{PairOverride, PairParams};
 use osculate_geometry::aabb::Aabb;
-use osculate_geometry::broad_phase::overlapping;
+use osculate_geometry::broad_phase::BroadPhase;
 use osculate_math::Scalar;
+use rayon::prelude::*;
 
 /// An ordered pair with its combined parameters.
 #[derive(Clone, Debug)]
@@ -25,21 +26,55 @@ pub(crate) struct Pair<T> {
     pub(crate) moving: Moving,
 }
 
+/// Memory of the search for pairs, used again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PairSearch {
+    broad_phase: BroadPhase,
+    allowed: Vec<(usize, usize)>,
+}
+
 /// Finds the edges of pairs whose bodies have the given first unknowns, by slot, and tells each pair its own.
-pub(crate) fn join<T>(pairs: &mut [Pair<T>], unknown: &[Option<usize>]) -> Vec<(u32, u32)> {
+pub(crate) fn join<T>(
+    pairs: &mut [Pair<T>],
+    unknown: &[Option<usize>],
+    edges: &mut Vec<(u32, u32)>,
+) {
     let edge = |pair: &Pair<T>| {
         let [a, b] = pair.slots.map(|slot| unknown[slot].map(|x| (x / BLOCK) as u32));
         let (a, b) = (a?, b?);
         Some((a.min(b), a.max(b)))
     };
-    let mut edges: Vec<_> = pairs.iter().filter_map(edge).collect();
+    edges.clear();
+    edges.extend(pairs.iter().filter_map(edge));
     edges.sort_unstable();
     edges.dedup();
     for pair in pairs {
         let found = edge(pair).and_then(|e| edges.binary_search(&e).ok());
         pair.edge = found.map(|i| i as u32);
     }
-    edges
+}
+
+/// Calls `take` with what `make` makes of each pair, in the order of the pairs for any number of threads.
+pub(super) fn in_order<T: Scalar, R: Send>(
+    pairs: &[Pair<T>],
+    make: impl Fn(&Pair<T>) -> Option<R> + Send + Sync,
+    mut take: impl FnMut(&Pair<T>, R),
+) {
+    if pairs.len() < PARALLEL || rayon::current_num_threads() == 1 {
+        for pair in pairs {
+            if let Some(made) = make(pair) {
+                take(pair, made);
+            }
+        }
+    } else {
+        let all = pairs.par_iter().with_min_len(PARALLEL / 8).map(make);
+        let made: Vec<Option<R>> = all.collect();
+        for (pair, made) in pairs.iter().zip(made) {
+            if let Some(made) = made {
+                take(pair, made);
+            }
+        }
+    }
 }
 
 impl<T: Scalar> System<'_, T> {
@@ -65,20 +100,26 @@ impl<T: Scalar> System<'_, T> {
     }
 
     /// Ordered pairs, ascending, that are allowed to touch and whose boxes meet.
-    pub(crate) fn pairs_of(&self, boxes: &[Option<Aabb>]) -> Vec<Pair<T>> {
-        let mut pairs = Vec::new();
-        for (i, j) in overlapping(boxes) {
+    pub(crate) fn pairs_of<'a>(
+        &'a self,
+        boxes: &[Option<Aabb>],
+        search: &'a mut PairSearch,
+    ) -> impl Iterator<Item = Pair<T>> + 'a {
+        let PairSearch { broad_phase, allowed } = search;
+        allowed.clear();
+        for &(i, j) in broad_phase.overlapping(boxes) {
             let (i, j) = (i as usize, j as usize);
-            pairs.extend([(i, j), (j, i)].into_iter().filter(|&(a, b)| self.scene.may_touch(a, b)));
+            let both = [(i, j), (j, i)].into_iter();
+            allowed.extend(both.filter(|&(a, b)| self.scene.may_touch(a, b)));
         }
-        pairs.sort_unstable();
-        pairs.into_iter().map(|(a, b)| self.pair(a, b)).collect()
+        allowed.sort_unstable();
+        allowed.iter().map(|&(a, b)| self.pair(a, b))
     }
 
     /// The pairs that can touch at a stage, and their edges.
     pub(super) fn near_pairs(&self, stage: &Stage<'_, T>) -> (Vec<Pair<T>>, Vec<(u32, u32)>) {
-        let mut pairs = self.pairs_within(stage, 0.0);
-        let edges = join(&mut pairs, &self.unknown);
+        let (mut pairs, mut edges) = (self.pairs_within(stage, 0.0), Vec::new());
+        join(&mut pairs, &self.unknown, &mut edges);
         (pairs, edges)
     }
 
@@ -88,6 +129,7 @@ impl<T: Scalar> System<'_, T> {
             let now = self.bounds(i, &stage.now[i], slack)?;
             Some(now.union(&self.bounds(i, &stage.start[i], slack)?))
         });
-        self.pairs_of(&boxes.collect::<Vec<_>>())
+        let boxes: Vec<_> = boxes.collect();
+        self.pairs_of(&boxes, &mut PairSearch::default()).collect()
     }
 }
