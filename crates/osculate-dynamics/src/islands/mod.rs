@@ -18,6 +18,7 @@ use crate::newton::{Failure, NewtonSettings, StageStats};
 use crate::state::BodyState;
 use crate::system::{Stage, System};
 use island::IslandWork;
+use nalgebra::Vector3;
 use osculate_geometry::aabb::Aabb;
 use partition::{Islands, PartitionMemory};
 use rayon::prelude::*;
@@ -27,6 +28,9 @@ const SLACK: (f64, f64) = (0.5, 0.02);
 
 /// How often boxes grow before every pair is looked at.
 const GROWTHS: usize = 6;
+
+/// Half extents of a box that contains everything \[m\].
+const EVERYWHERE: f64 = 1e30;
 
 /// Memory of the stage solves of a scene of many bodies, used again.
 #[derive(Clone, Debug, Default)]
@@ -119,10 +123,15 @@ fn grow(
 ) -> bool {
     let mut grown = false;
     for (i, place) in boxes.iter_mut().enumerate() {
-        let (Some(own), Some(found)) = (*place, system.bounds(i, &now[i], 0.0)) else { continue };
-        if system.unknown[i].is_some() && !own.contains(&found) {
+        let (Some(own), Some(found)) = (place, system.bounds(i, &now[i], 0.0)) else { continue };
+        if growth <= GROWTHS && system.unknown[i].is_some() && !own.contains(&found) {
             let slack = SLACK.1 * (1 << growth) as f64 * found.size().max();
-            *place = (growth < GROWTHS).then(|| own.union(&found).padded(slack));
+            // Not without a box: those that have none (a half-space, the ground) are not paired with each other.
+            *own = if growth < GROWTHS {
+                own.union(&found).padded(slack)
+            } else {
+                Aabb::about(&Vector3::zeros(), &Vector3::repeat(EVERYWHERE))
+            };
             grown = true;
         }
     }
@@ -222,5 +231,45 @@ impl Works {
             }
         }
         (stats, worst)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Body, Parameters, RotationUpdate, Scene};
+    use osculate_contact::ContactLaw;
+    use osculate_geometry::broad_phase::overlapping;
+    use osculate_geometry::collider::Collider;
+    use osculate_geometry::mass::MassProperties;
+
+    /// Symptom: a body whose box had grown six times lost the ground. It had no box then, and neither has a half-space: bodies without
+    /// boxes are not paired with each other.
+    #[test]
+    fn body_that_may_be_anywhere_is_paired_with_the_ground() {
+        let half = Vector3::repeat(0.05);
+        let mut ground = Body::fixed("ground");
+        ground.collider = Some(Collider::half_space(Vector3::z(), 0.0).unwrap());
+        let mut bodies = vec![ground];
+        for i in 0..5 {
+            let mass = MassProperties::cuboid(0.37, &half).unwrap();
+            let mut cube = Body::dynamic(format!("cube_{i}"), mass);
+            cube.pose.position = Vector3::new(f64::from(i), 0.0, 0.06);
+            cube.collider = Some(Collider::cuboid(Vector3::zeros(), half).unwrap());
+            bodies.push(cube);
+        }
+        let scene = Scene::new(Vector3::z() * -9.81, bodies).unwrap();
+        let how = (ContactLaw::default(), RotationUpdate::RateTensor);
+        let system = System::new(&scene, how, &Parameters::of(&scene)).unwrap();
+        let mut now: Vec<_> = scene.bodies.iter().map(|b| BodyState::at_rest(b.pose)).collect();
+        let mut boxes = Vec::new();
+        enclose(&system, &now, &now, &mut boxes);
+        now[1].center.x += 100.0;
+        assert!(grow(&system, &now, &mut boxes, GROWTHS));
+        let pairs = overlapping(&boxes);
+        let others = [(0, 1), (1, 2), (1, 3), (1, 4), (1, 5)];
+        assert!(others.iter().all(|pair| pairs.contains(pair)), "{pairs:?}");
+        // Nowhere is outside of it, and it does not grow any more.
+        assert!(!grow(&system, &now, &mut boxes, GROWTHS + 1));
     }
 }
