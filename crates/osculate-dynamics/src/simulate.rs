@@ -116,7 +116,8 @@ impl Simulator {
         Ok(trajectory)
     }
 
-    /// As [`Simulator::run`], in memory that is used again: a warmed trajectory allocates nothing in its stages.
+    /// As [`Simulator::run`], in memory that is used again: in one thread, stages of free bodies allocate nothing once the trajectory has
+    /// done the same roll-out. Those of joints do.
     ///
     /// # Errors
     /// As [`Simulator::run`]; the steps before the failure stay in the trajectory.
