@@ -226,6 +226,18 @@ pub enum GeometryError {
         /// What the parser met.
         cause: tobj::LoadError,
     },
+    /// A line of an OBJ or ASCII STL file is no vertex or face.
+    #[error("{}: line {line}: found `{found}`, allowed: {allowed}", path.display())]
+    MeshLine {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What stands there.
+        found: String,
+        /// What may.
+        allowed: String,
+    },
     /// A face of an OBJ file is not a polygon.
     #[error("face {face} of {} has {corners} corners, at least 3 needed", path.display())]
     FaceCorners {

@@ -26,6 +26,7 @@
 //! ```
 
 mod gltf;
+mod line;
 mod obj;
 mod ply;
 mod polygon;

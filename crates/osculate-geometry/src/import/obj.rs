@@ -1,6 +1,6 @@
 //! Wavefront OBJ.
 
-use super::{Source, polygon};
+use super::{Source, line, polygon};
 use crate::GeometryError;
 use crate::mesh::repair::{Part, Soup};
 use nalgebra::Vector3;
@@ -10,6 +10,10 @@ use std::path::Path;
 pub(super) fn parse(source: &Source<'_>, bytes: &[u8]) -> Result<Soup, GeometryError> {
     let failed = |cause| GeometryError::Obj { path: source.path.into(), cause };
     let text = std::str::from_utf8(bytes).map_err(|_| failed(tobj::LoadError::ReadError))?;
+    let failed = |cause| match line::of_obj(text, false) {
+        Some(line) => line.refused(source),
+        None => failed(cause),
+    };
     let (surface, parts) = surface_lines(source, text)?;
     // Faces keep their corners here: the parser's own triangulation turns a face of two corners into a flat triangle.
     let options = tobj::LoadOptions { triangulate: false, ..Default::default() };
@@ -21,6 +25,10 @@ pub(super) fn parse(source: &Source<'_>, bytes: &[u8]) -> Result<Soup, GeometryE
     for tobj::Model { mesh, .. } in &models {
         let first = soup.vertices.len();
         soup.vertices.extend(mesh.positions.chunks_exact(3).map(Vector3::from_column_slice));
+        let infinite = mesh.positions.iter().any(|x| !x.is_finite());
+        if let Some(line) = infinite.then(|| line::of_obj(text, true)).flatten() {
+            return Err(line.refused(source));
+        }
         let corners: Vec<usize> = mesh.indices.iter().map(|&i| first + i as usize).collect();
         push_faces(source, &mut soup.triangles, &corners, &mesh.face_arities)?;
     }

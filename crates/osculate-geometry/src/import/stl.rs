@@ -1,6 +1,6 @@
 //! STL, binary and ASCII.
 
-use super::Source;
+use super::{Source, line};
 use crate::GeometryError;
 use crate::mesh::repair::{Part, Soup};
 use nalgebra::Vector3;
@@ -34,16 +34,22 @@ pub(super) fn parse(source: &Source<'_>, bytes: &[u8]) -> Result<Soup, GeometryE
         source.check_triangles(facets as u64)?;
         for (solid, (name, text)) in solids(bytes).enumerate() {
             surface.soup.parts.push(Part { name, first: surface.soup.triangles.len() });
-            surface.read_ascii(text).map_err(|error| GeometryError::AsciiStl {
-                path: source.path.into(),
-                solid,
-                cause: super::one_line(error),
+            surface.read_ascii(text).map_err(|error| {
+                let cause = super::one_line(error);
+                let unknown = GeometryError::AsciiStl { path: source.path.into(), solid, cause };
+                refused_line(source, bytes).unwrap_or(unknown)
             })?;
         }
     } else {
         return Err(wrong_length());
     }
     Ok(surface.soup)
+}
+
+/// What is wrong with a line of an ASCII file, if a line shows it.
+fn refused_line(source: &Source<'_>, bytes: &[u8]) -> Option<GeometryError> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    line::of_stl(text).map(|line| line.refused(source))
 }
 
 /// Whether a file is binary: its length is what its triangle count says, whatever its free text. Many writers begin it
