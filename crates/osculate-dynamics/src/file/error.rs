@@ -34,13 +34,21 @@ impl fmt::Display for Place {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
-    /// The file cannot be opened or is not text.
+    /// The file cannot be opened.
     #[error("cannot read {}: {kind}", file.display())]
     Read {
         /// The file.
         file: PathBuf,
         /// Why, in the operating system's words.
         kind: std::io::ErrorKind,
+    },
+    /// The file is not text.
+    #[error("{}: {cause}", file.display())]
+    NotText {
+        /// The file.
+        file: PathBuf,
+        /// The line, the byte found there, and what is allowed.
+        cause: String,
     },
     /// The file is too large to be a scene.
     #[error("{} has {found} bytes, allowed: at most {most}", file.display())]

@@ -50,6 +50,7 @@ mod schema;
 mod shape;
 mod solver;
 mod source;
+pub(crate) mod text;
 mod warning;
 mod wrench;
 
@@ -67,5 +68,6 @@ pub use schema::{
     Samples, SceneFile, SdfField, Shape, Solver, SphereField, Triangles,
 };
 pub use source::Source;
+pub use text::read_text;
 pub use warning::SceneWarning;
 pub use wrench::steps_between;

@@ -3,6 +3,8 @@
 use super::error::{FileError, Place};
 use super::schema::SceneFile;
 use super::source::{self, Source};
+use super::text::read_text;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// The largest scene file \[bytes\].
@@ -15,12 +17,17 @@ impl SceneFile {
     /// Where the file cannot be read, is not TOML, has an unknown field or a value of the wrong type.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, FileError> {
         let file = path.as_ref();
-        let refused = |e: std::io::Error| FileError::Read { file: file.into(), kind: e.kind() };
+        let refused = |e: std::io::Error| match e.kind() {
+            ErrorKind::InvalidData => {
+                FileError::NotText { file: file.into(), cause: e.to_string() }
+            }
+            kind => FileError::Read { file: file.into(), kind },
+        };
         let found = std::fs::metadata(file).map_err(refused)?.len();
         if found > MOST_BYTES {
             return Err(FileError::TooLarge { file: file.into(), found, most: MOST_BYTES });
         }
-        Self::parse(&std::fs::read_to_string(file).map_err(refused)?, file)
+        Self::parse(&read_text(file).map_err(refused)?, file)
     }
 
     /// Reads a scene from text; `file` is what errors call it.

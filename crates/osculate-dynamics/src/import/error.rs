@@ -50,6 +50,12 @@ pub enum Problem {
         /// Why.
         kind: std::io::ErrorKind,
     },
+    /// The file is not text.
+    #[error("{cause}")]
+    NotText {
+        /// The line, the byte found there, and what is allowed.
+        cause: String,
+    },
     /// The file is too long.
     #[error("{found} bytes, allowed: at most {most}")]
     Size {

@@ -54,6 +54,7 @@ pub use mesh::RobotOptions;
 pub use notes::{Note, Outcome, summary};
 pub use scene::ImportedScene;
 
+use crate::file::text::text_of;
 use std::io::Read;
 use std::path::Path;
 
@@ -120,7 +121,7 @@ fn content(path: &Path) -> Result<String, ImportError> {
     if found > MOST_BYTES {
         return Err(ImportError::new(spot(), Problem::Size { found, most: MOST_BYTES }));
     }
-    let mut text = String::new();
-    file.take(MOST_BYTES).read_to_string(&mut text).map_err(refused)?;
-    Ok(text)
+    let mut bytes = Vec::new();
+    file.take(MOST_BYTES).read_to_end(&mut bytes).map_err(refused)?;
+    text_of(bytes).map_err(|e| ImportError::new(spot(), Problem::NotText { cause: e.to_string() }))
 }

@@ -183,7 +183,7 @@ impl Check<'_> {
 /// # Errors
 /// Where one of the files is wrong.
 pub(super) fn load(path: &Path) -> Result<Design, DesignError> {
-    let text = std::fs::read_to_string(path)
+    let text = osculate_dynamics::file::read_text(path)
         .map_err(|source| ExperimentError::Read { file: path.to_owned(), source })?;
     let file = DesignFile::parse(&text, path)?;
     let folder = path.parent().unwrap_or_else(|| Path::new("."));

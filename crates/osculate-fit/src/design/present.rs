@@ -40,7 +40,7 @@ pub(super) struct Fitted {
 }
 
 pub(super) fn read(path: &Path, errors: Errors) -> Result<Fitted, DesignError> {
-    let text = std::fs::read_to_string(path)
+    let text = osculate_dynamics::file::read_text(path)
         .map_err(|source| DesignError::ReadReport { file: path.to_owned(), source })?;
     let report = json::from_slice(text.as_bytes())
         .map_err(|source| DesignError::Report { file: path.to_owned(), source })?;

@@ -47,7 +47,7 @@ pub struct Experiment {
 }
 
 fn read(path: &Path) -> Result<String, ExperimentError> {
-    std::fs::read_to_string(path)
+    osculate_dynamics::file::read_text(path)
         .map_err(|source| ExperimentError::Read { file: path.to_owned(), source })
 }
 

@@ -257,7 +257,7 @@ impl Check<'_> {
 /// # Errors
 /// Where one of the files is wrong.
 pub(super) fn load(path: &Path) -> Result<(OptimizeFile, Loaded), ExperimentError> {
-    let text = std::fs::read_to_string(path)
+    let text = osculate_dynamics::file::read_text(path)
         .map_err(|source| ExperimentError::Read { file: path.to_owned(), source })?;
     let file = OptimizeFile::parse(&text, path)?;
     let folder = path.parent().unwrap_or_else(|| Path::new("."));

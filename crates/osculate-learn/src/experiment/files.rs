@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// A configuration, strictly: a field that is not known is an error.
 pub(super) fn read<T: DeserializeOwned>(path: &Path) -> Result<T, ExperimentError> {
     let file = path.display().to_string();
-    let text = std::fs::read_to_string(path)
+    let text = osculate_dynamics::file::read_text(path)
         .map_err(|source| ExperimentError::File { file: file.clone(), source })?;
     toml::from_str(&text).map_err(|e| ExperimentError::Syntax { file, source: Box::new(e) })
 }
