@@ -64,19 +64,27 @@ impl Row {
             return Judgement::AtEdge;
         }
         let Some(d) = self.difference else { return Judgement::Unreliable };
-        let size = self.adjoint.abs().max(d.value.abs());
-        if d.error > UNRELIABLE.0 * size && d.error > UNRELIABLE.1 * self.floor {
+        if !self.has_settled(&d) {
             return Judgement::Unreliable;
         }
         if self.agrees(&d) {
             return Judgement::Agrees;
         }
-        let agreeing = self.sides.map(|sides| sides.map(|d| self.agrees(&d)));
-        match agreeing {
+        // A side that has not settled agrees with anything.
+        let agrees = |d: Difference| self.has_settled(&d) && self.agrees(&d);
+        match self.sides.map(|sides| sides.map(agrees)) {
+            // Two steps across a kink, or into rough ground, that agree by chance: each side by itself contradicts them.
+            Some([true, true]) => Judgement::Unreliable,
             Some([true, false]) => Judgement::OneSided("below"),
             Some([false, true]) => Judgement::OneSided("above"),
             _ => Judgement::DifferenceDisagrees,
         }
+    }
+
+    /// Whether steps a decade apart give about the same.
+    fn has_settled(&self, d: &Difference) -> bool {
+        let size = self.adjoint.abs().max(d.value.abs());
+        !(d.error > UNRELIABLE.0 * size && d.error > UNRELIABLE.1 * self.floor)
     }
 
     fn agrees(&self, d: &Difference) -> bool {
@@ -158,5 +166,27 @@ mod tests {
         assert_eq!(row(3.0).judge(), Judgement::OneSided("above"));
         assert_eq!(row(2.5).judge(), Judgement::Agrees);
         assert_eq!(row(2.2).judge(), Judgement::DifferenceDisagrees);
+    }
+
+    /// Symptom: `gradcheck` ended with 1 although adjoint, tangent and the differences to both sides agreed. Cause: central differences
+    /// at two steps had agreed by chance, which sides that agree were not asked about.
+    #[test]
+    fn central_differences_that_both_sides_contradict_are_unreliable() {
+        let d = |value: f64, error: f64| Difference { value, error };
+        let by_chance = Row { difference: Some(d(0.378_85, 5e-7)), ..row(0.371_817_6) };
+        let sides = |above: Difference| Row {
+            difference: by_chance.difference,
+            sides: Some([d(0.371_817_7, 1e-7), above]),
+            ..row(0.371_817_6)
+        };
+        assert_eq!(sides(d(0.371_817_5, 1e-7)).judge(), Judgement::Unreliable);
+        // A side that has not settled says nothing: this one is off by 6e-4, with an error of that size.
+        assert_eq!(sides(d(0.372_378, 5e-4)).judge(), Judgement::OneSided("below"));
+        let neither = Row {
+            difference: by_chance.difference,
+            sides: Some([d(0.372_3, 5e-4), d(0.372_4, 5e-4)]),
+            ..row(0.371_817_6)
+        };
+        assert_eq!(neither.judge(), Judgement::DifferenceDisagrees);
     }
 }
