@@ -139,7 +139,12 @@ impl From<OptimizeError> for Failure {
 
 impl From<experiment::ExperimentError> for Failure {
     fn from(error: experiment::ExperimentError) -> Self {
-        Self::Experiment(error.to_string())
+        use experiment::ExperimentError::{InRecording, NoPoses, Recording};
+        let text = error.to_string();
+        match error {
+            Recording(_) | InRecording { .. } | NoPoses { .. } => Self::Recording(text),
+            _ => Self::Experiment(text),
+        }
     }
 }
 
@@ -157,11 +162,10 @@ impl From<ProblemError> for Failure {
 
 impl From<ReportError> for Failure {
     fn from(error: ReportError) -> Self {
-        let text = error.to_string();
         match error {
-            ReportError::Experiment(_) => Self::Experiment(text),
-            ReportError::Recording(_) => Self::Recording(text),
-            _ => Self::Fit(text),
+            ReportError::Experiment(error) => error.into(),
+            ReportError::Recording(error) => error.into(),
+            error => Self::Fit(error.to_string()),
         }
     }
 }

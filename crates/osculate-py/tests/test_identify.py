@@ -3,6 +3,7 @@
 import math
 import os
 import re
+import shutil
 import signal
 import threading
 import time
@@ -33,6 +34,35 @@ def test_a_fit_of_some_recordings_finds_their_friction(experiment):
         osculate.evaluate(experiment, {})
     with pytest.raises(osculate.RecordingError, match="no recording 9999"):
         osculate.fit(experiment, tosses=[9999])
+
+
+def damaged(root, tmp_path, change):
+    """The folder of the twin with another first recording: `change` takes its lines and gives others."""
+    data = tmp_path / "twin"
+    shutil.copytree(root / "experiments/cube_toss/twin", data)
+    first = data / "tosses/toss_000.csv"
+    first.write_text("\n".join(change(first.read_text().splitlines())) + "\n")
+    return data
+
+
+def test_a_damaged_recording_is_a_recording_error_that_names_the_line(root, experiment, tmp_path):
+    """Symptom: a missing frame was an `ExperimentError`. Cause: what reads an experiment wraps errors of its recordings."""
+    data = damaged(root, tmp_path, lambda lines: lines[:5] + lines[6:])
+    with pytest.raises(osculate.RecordingError, match=r"toss_000\.csv: line 6 .*frames missing"):
+        osculate.fit(experiment, data=data, tosses=[0], starts=1, profiles=False)
+
+
+def test_what_is_doubtful_about_recordings_is_a_warning(root, experiment, tmp_path):
+    """A start inside of the ground stood in the report alone."""
+
+    def lowered(lines):
+        rows = [line.split(",") for line in lines[1:]]
+        return [lines[0], *(",".join([*row[:3], str(float(row[3]) - 0.06), *row[4:]]) for row in rows)]
+
+    data = damaged(root, tmp_path, lowered)
+    with pytest.warns(osculate.UnitWarning, match="inside 'ground'"):
+        report = osculate.fit(experiment, data=data, tosses=[0], starts=1, profiles=False)
+    assert len(report["doubts"]) == 1
 
 
 def press_ctrl_c(call, after):

@@ -1,6 +1,7 @@
 """Scenes: what is read, set and refused."""
 
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -92,6 +93,19 @@ def test_numbers_that_look_like_degrees_or_millimetres_are_doubted(block):
         block.with_values({"block.rotation_z": 45.0})
     with pytest.warns(osculate.UnitWarning, match="degrees"):
         block.with_values({"block.angular_velocity_z": 720.0})
+    with pytest.warns(osculate.UnitWarning, match="millimetres a second"):
+        block.with_values({"block.velocity_x": 800.0})
+
+
+def test_a_vector_of_values_is_doubted_as_values_by_path_are(block):
+    """Symptom: no word of 300 m in a vector. Cause: only values given by path were looked at."""
+    values = block.values
+    values[block.index("block.position_z")] = 300.0
+    with pytest.warns(osculate.UnitWarning, match="block.position_z is 300.0 m"):
+        block.with_values(values)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        block.with_values(block.values)
 
 
 def test_a_scene_file_in_millimetres_is_doubted(root):

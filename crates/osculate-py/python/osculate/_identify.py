@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import _core
+from ._scene import UnitWarning
 
 Path = str | os.PathLike[str]
 
@@ -38,10 +40,16 @@ def fit(
     profiles and no verdicts: much faster. The report does not depend on ``threads``. Ctrl-C ends the fit: the report is that of the best point so far, and says
     ``"interrupted": true``; only where there is none yet ``KeyboardInterrupt`` is raised.
 
+    What is doubtful about the recordings (millimetres, degrees, starts inside of the ground) stands in ``doubts`` and is a
+    :class:`UnitWarning` each.
+
     Raises :class:`ExperimentError`, :class:`RecordingError` or :class:`FitError`.
     """
     ids = None if tosses is None else [int(i) for i in tosses]
-    return json.loads(_core.fit(os.fspath(experiment), _path(data), threads, ids, starts, profiles))
+    report = json.loads(_core.fit(os.fspath(experiment), _path(data), threads, ids, starts, profiles))
+    for doubt in report["doubts"]:
+        warnings.warn(doubt, UnitWarning, stacklevel=2)
+    return report
 
 
 def evaluate(

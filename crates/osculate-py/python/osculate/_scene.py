@@ -15,7 +15,7 @@ from ._motion import Motion
 
 
 class UnitWarning(UserWarning):
-    """A number that looks like another unit: millimetres, degrees."""
+    """A number that looks like another unit (millimetres, degrees), or a recording that is doubtful otherwise."""
 
 
 class Scene:
@@ -119,7 +119,11 @@ class Scene:
         """Full vector of values from a vector or from those that differ."""
         if not isinstance(values, Mapping):
             # A limit that is off is infinite: the core compares with what stands there.
-            return numbers("values", values, (len(self._names()),), finite=False)
+            full = numbers("values", values, (len(self._names()),), finite=False)
+            units = self.units
+            for i in np.flatnonzero(full != self.values):
+                _doubt(self._names()[i], float(full[i]), units[i])
+            return full
         full = self.values
         units = self.units
         for path, value in values.items():
@@ -167,6 +171,8 @@ def _doubt(path: str, value: float, unit: str) -> None:
     name = path.rsplit(".", 1)[-1]
     if unit == "m" and ("position" in name or "extent" in name or "radius" in name) and abs(value) >= 50.0:
         warnings.warn(f"{path} is {value} m: are these millimetres?", UnitWarning, stacklevel=4)
+    if unit == "m/s" and "velocity" in name and abs(value) >= 340.0:
+        warnings.warn(f"{path} is {value} m/s, faster than sound: are these millimetres a second?", UnitWarning, stacklevel=4)
     if unit == "rad" and abs(value) > 2.0 * np.pi:
         warnings.warn(f"{path} is {value} rad, more than a turn: are these degrees?", UnitWarning, stacklevel=4)
     if unit == "rad/s" and abs(value) > 300.0:

@@ -35,8 +35,8 @@ def map(  # noqa: A001 - osculate.ensemble.map is what it is
     """``[function(item) for item in items]``, in parallel.
 
     ``threads``: how many on this machine, all cores by default. ``client``: a ``distributed.Client``; items then go to its workers, and an
-    item whose worker is lost is computed again, at most ``retries`` times. ``function`` and items must be picklable for that:
-    load scenes inside it. The first exception is raised. It, and Ctrl-C, end what osculate computes for the other items.
+    item whose worker is lost is computed again, as often as the scheduler lets it (``distributed.scheduler.allowed-failures``, three);
+    a function that raises is tried ``retries`` times more. ``function`` and items must be picklable for that: load scenes inside it. The first exception is raised. It, and Ctrl-C, end what osculate computes for the other items.
     """
     items = list(items)
     if client is not None:
