@@ -120,9 +120,9 @@ class Scene:
         if not isinstance(values, Mapping):
             # A limit that is off is infinite: the core compares with what stands there.
             full = numbers("values", values, (len(self._names()),), finite=False)
-            units = self.units
-            for i in np.flatnonzero(full != self.values):
-                _doubt(self._names()[i], float(full[i]), units[i])
+            # Nothing smaller is doubted; searches call this again and again.
+            for i in np.flatnonzero((np.abs(full) > 2.0 * np.pi) & (full != self.values)):
+                _doubt(self._names()[i], float(full[i]), self.units[i])
             return full
         full = self.values
         units = self.units
