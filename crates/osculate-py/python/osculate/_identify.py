@@ -40,14 +40,14 @@ def fit(
     profiles and no verdicts: much faster. The report does not depend on ``threads``. Ctrl-C ends the fit: the report is that of the best point so far, and says
     ``"interrupted": true``; only where there is none yet ``KeyboardInterrupt`` is raised.
 
-    What is doubtful about the recordings (millimetres, degrees, starts inside of the ground) stands in ``doubts`` and is a
+    What is doubtful about the recordings (millimetres, degrees, starts inside of the ground) stands in ``doubts``, where there is any, and is a
     :class:`UnitWarning` each.
 
     Raises :class:`ExperimentError`, :class:`RecordingError` or :class:`FitError`.
     """
     ids = None if tosses is None else [int(i) for i in tosses]
     report = json.loads(_core.fit(os.fspath(experiment), _path(data), threads, ids, starts, profiles))
-    for doubt in report["doubts"]:
+    for doubt in report.get("doubts", []):
         warnings.warn(doubt, UnitWarning, stacklevel=2)
     return report
 
