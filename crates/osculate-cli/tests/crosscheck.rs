@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{assert_refused, json, osculate, scratch, stdout, workspace, write};
+use common::{assert_refused, json, osculate, recorded, scratch, stdout, write};
 use osculate_cli::crosscheck::case::{Case, Meshes};
 use osculate_cli::crosscheck::convert::{Converted, Prepared, convert};
 use osculate_math::so3;
@@ -252,13 +252,9 @@ fn folders_without_cases_and_unknown_families_are_refused() {
 
 #[test]
 fn recorded_reference_cases_agree() {
-    let folder = std::env::var_os("OSCULATE_REFERENCE_CASES")
-        .map_or_else(|| workspace().join("../shared/oracle/superdex/data"), Into::into);
-    if !folder.is_dir() {
-        println!("skipped: no reference cases at {} (OSCULATE_REFERENCE_CASES)", folder.display());
-        return;
-    }
-    let output = osculate(&["crosscheck", folder.to_str().unwrap(), "--json"]);
+    let beside = "../shared/oracle/superdex/data";
+    let Some(folder) = recorded("OSCULATE_REFERENCE_CASES", beside) else { return };
+    let output = osculate(&["crosscheck", &folder, "--json"]);
     let document = json(&output);
     for family in document["families"].as_array().unwrap() {
         println!("{}: {} of {}", family["folder"], family["passed"], family["cases"]);

@@ -4,8 +4,11 @@
 
 mod common;
 
-use common::{json, osculate, scratch, stdout, workspace, write};
+use common::{json, osculate, recorded, scratch, stdout, write};
 use serde_json::{Value, json};
+
+/// Recordings of the Steel solver, beside the repository.
+const STEEL: &str = "../shared/oracle/steel/data";
 
 /// A recording of single contacts: an isotropic pair on its circle and an uncoupled contact that slides, both solved by hand.
 fn single_contacts(pair: [f64; 2]) -> Value {
@@ -139,13 +142,8 @@ fn jaws_of_a_recorded_gripper_start_by_the_law_of_their_drives() {
 
 #[test]
 fn recorded_single_contacts_agree() {
-    let folder = std::env::var_os("OSCULATE_IMPULSE_CASES")
-        .map_or_else(|| workspace().join("../shared/oracle/steel/data"), Into::into);
-    if !folder.is_dir() {
-        println!("skipped: no recordings at {} (OSCULATE_IMPULSE_CASES)", folder.display());
-        return;
-    }
-    let output = osculate(&["crosscheck", folder.to_str().unwrap(), "--family", "i", "--json"]);
+    let Some(folder) = recorded("OSCULATE_IMPULSE_CASES", STEEL) else { return };
+    let output = osculate(&["crosscheck", &folder, "--family", "i", "--json"]);
     let family = &json(&output)["families"][0];
     println!("{}", family["details"]);
     assert_eq!((&family["passed"], &family["failed"]), (&json!(4), &json!(0)));
@@ -154,15 +152,9 @@ fn recorded_single_contacts_agree() {
 
 #[test]
 fn recorded_motions_of_articulated_bodies_and_stacks_agree_or_are_shown_not_to_be_ours() {
-    let folder = std::env::var_os("OSCULATE_IMPULSE_CASES")
-        .map_or_else(|| workspace().join("../shared/oracle/steel/data"), Into::into);
-    if !folder.is_dir() {
-        println!("skipped: no recordings at {} (OSCULATE_IMPULSE_CASES)", folder.display());
-        return;
-    }
-    let path = folder.to_str().unwrap();
+    let Some(folder) = recorded("OSCULATE_IMPULSE_CASES", STEEL) else { return };
     let filters = ["--family", "e", "--family", "g", "--json"];
-    let output = osculate(&[&["crosscheck", path], &filters[..]].concat());
+    let output = osculate(&[&["crosscheck", &folder], &filters[..]].concat());
     let document = json(&output);
     let count = |f: usize, key: &str| document["families"][f][key].as_u64().unwrap();
     assert_eq!([count(0, "passed"), count(0, "unsupported"), count(0, "failed")], [60, 0, 0]);

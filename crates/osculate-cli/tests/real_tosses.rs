@@ -4,21 +4,17 @@
 
 mod common;
 
-use common::{json, osculate, stderr, workspace};
+use common::{json, osculate, recorded, stderr, workspace};
 
 /// The best point of the fit that `experiments/cube_toss_protocol` reports, chosen on *train*, on the tosses that were not fitted.
 #[test]
 fn real_tosses_that_were_not_fitted_are_met_within_the_bars() {
-    let data = std::env::var_os("OSCULATE_CUBE_TOSSES")
-        .map_or_else(|| workspace().join("../shared/data/contactnets_tosses"), Into::into);
-    if !data.is_dir() {
-        println!("skipped: no recordings at {} (OSCULATE_CUBE_TOSSES)", data.display());
-        return;
-    }
+    let beside = "../shared/data/contactnets_tosses";
+    let Some(data) = recorded("OSCULATE_CUBE_TOSSES", beside) else { return };
     let experiment = workspace().join("experiments/cube_toss_protocol/experiment.toml");
     let [mu, k, c_n] =
         ["mu=0.1819", "k=3.5e8", "c_n=0.15"].map(|x| format!("--set=pair.cube.ground.{x}"));
-    let (experiment, data) = (experiment.display().to_string(), data.display().to_string());
+    let experiment = experiment.display().to_string();
     let part = ["--data", &data, "--part", "valid", "--json"];
     let output = osculate(&[&["evaluate", &experiment, &mu, &k, &c_n], &part[..]].concat());
     assert!(output.status.success(), "{}", stderr(&output));

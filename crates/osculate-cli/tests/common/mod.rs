@@ -46,6 +46,17 @@ pub(crate) fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+/// A folder of recordings that are not part of the repository: where `variable` says, else beside it. Without it, says what is skipped.
+#[expect(clippy::print_stdout, reason = "what is skipped is said")]
+pub(crate) fn recorded(variable: &str, beside: &str) -> Option<String> {
+    let folder = std::env::var_os(variable).map_or_else(|| workspace().join(beside), Into::into);
+    if !folder.is_dir() {
+        println!("skipped: no recordings at {} ({variable})", folder.display());
+        return None;
+    }
+    Some(folder.to_str().unwrap().into())
+}
+
 /// An example scene of the documentation.
 pub(crate) fn example(name: &str) -> String {
     let path = workspace().join("docs/examples").join(name);
